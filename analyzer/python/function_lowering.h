@@ -196,6 +196,7 @@ class FunctionLowering {
   std::optional<ValueId> library_call(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> special_function(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> library_module(const std::string& name, const std::vector<Given>& arguments);
+  std::optional<ValueId> tensors_in_a_row(const Operator& entry, std::vector<Given>& arguments);
   ValueId torch_operator(const Operator& entry, std::string name, std::optional<ValueId> object,
                          const std::vector<Given>& arguments);
   std::optional<ValueId> tensor_method(const std::string& name, ValueId object,

@@ -68,6 +68,29 @@ bool FunctionLowering::names_device(const Node& node) const {
          last == "get_device";
 }
 
+// einsum("ij,jk", a, b), meshgrid(x, y): all that stands there by position is one list of tensors. One alone
+// may be that list.
+std::optional<ValueId> FunctionLowering::tensors_in_a_row(const Operator& entry,
+                                                          std::vector<Given>& arguments) {
+  static const std::set<std::string_view> of_several = {"einsum", "meshgrid", "cartesian_prod", "block_diag"};
+  const auto at = std::find(entry.arguments.begin(), entry.arguments.end(), "tensors");
+  if (at == entry.arguments.end() || !of_several.contains(entry.name)) return std::nullopt;
+  const auto from =
+      arguments.begin() +
+      std::min<std::ptrdiff_t>(at - entry.arguments.begin(), static_cast<std::ptrdiff_t>(arguments.size()));
+  const auto end = std::find_if(from, arguments.end(),
+                                [](const Given& each) { return !each.name.empty() && each.name != "*"; });
+  const bool starred = std::any_of(from, end, [](const Given& each) { return each.name == "*"; });
+  if (end - from < 2 && !starred) return std::nullopt;
+  Arguments all;
+  for (auto each = from; each != end; ++each) all.push_back({"", value(each->node)});
+  const bool is_one = all.size() == 1;
+  const ValueId one = all.front().value;
+  arguments.erase(from, end);
+  if (is_one) return one;
+  return starred ? builder_.unknown() : builder_.value(Op::kPack, "", std::move(all));
+}
+
 // x.to(...), of a tensor or a module: which is seen where it runs.
 ValueId FunctionLowering::conversion(ValueId object, const std::vector<Given>& arguments) {
   Arguments handed = {{"self", object}};
@@ -139,6 +162,7 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
     if (!spread.empty()) give(wanted, sizes(spread));
     rest = std::move(others);
   }
+  const auto in_a_row = tensors_in_a_row(entry, rest);
   for (const Given& each : rest) {
     if (each.name == "*" || each.name == "**") {
       const ValueId unknown = value(each.node);
@@ -156,6 +180,7 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
     const auto dtype = text ? parse_dtype(*text) : std::nullopt;
     give(argument, dtype ? dtype_constant(*dtype) : value(each.node));
   }
+  if (in_a_row) give("tensors", *in_a_row);
   // max(x, dim) and its kin give values and indices.
   const Operator* second = find_operator(name + ".1");
   const bool reduced = name != "max" && name != "min" && name != "median" && name != "nanmedian";

@@ -2,11 +2,11 @@
 counts how many dtype-lint finds.
 
     plant_python.py --tool DTYPE_LINT --python PYTHON_WITH_TORCH --repositories DIR [--count N] [--seed S] [--each N]
-                    [--half shown|held-back|both] [--record FILE]
+                    [--drawn N] [--half shown|held-back|both] [--record FILE]
 
 A plant takes a cast away (`.to(q.dtype)`, `.type_as(x)`) or puts a promotion before an attention call: a scale, a norm, a
 cache or a table in float32. It is kept where a module of the file runs with it (observe_modules.py) and other dtypes than
-before arrive at a call, or PyTorch refuses them there. Half of the repositories, by a hash of their names, are held back.
+before arrive at a call, or PyTorch refuses them there (settings.py has the sizes of what it is made with). Half of the repositories, by a hash of their names, are held back.
 
 Found: a definite finding that the file without the plant does not have, whose place or way passes the planted line (two lines
 of tolerance) or that ends in a call whose operands changed. Exact: its place is the planted line.
@@ -58,6 +58,15 @@ def operands(node):
     return [each.id for each in given if isinstance(each, ast.Name)]
 
 
+def statements_of_attention(tree):
+    """Those of classes and functions that call attention, or have a softmax beside their products and are no experts' router."""
+    for each in tree.body:
+        words = ast.unparse(each).lower()
+        by_hand = "softmax" in words and "expert" not in words
+        if isinstance(each, (ast.ClassDef, ast.FunctionDef)) and (CALLS[0] in words or by_hand):
+            yield from (one for one in ast.walk(each) if isinstance(one, (ast.Assign, ast.Return, ast.Expr)))
+
+
 def plants_in(text):
     """Each as the whole file's text with it."""
     lines = text.split("\n")
@@ -68,9 +77,7 @@ def plants_in(text):
             at, dot = node.end_lineno - 1, node.func.end_col_offset - len(f".{node.func.attr}")
             changed = lines[at][:dot] + lines[at][node.end_col_offset:]
             yield Plant("cast", node.end_lineno, "\n".join([*lines[:at], changed, *lines[at + 1:]]))
-    for statement in ast.walk(ast.parse(text)):
-        if not isinstance(statement, (ast.Assign, ast.Return, ast.Expr)):
-            continue
+    for statement in statements_of_attention(ast.parse(text)):
         at = statement.lineno - 1
         if lines[at][:statement.col_offset].strip():
             continue
@@ -105,6 +112,15 @@ def changed_calls(before, after):
             if old[:2] == new[:2] and (old[2] != new[2] or (new[3] and not old[3])):
                 out.add(new[0])
     return out
+
+
+def top_of(path):
+    """Above its packages: those with an __init__.py, and as many as its relative imports go up."""
+    levels = re.findall(r"^[ \t]*from[ \t]+(\.+)", path.read_text(encoding="utf-8", errors="replace"), re.M)
+    top, left = path.parent, max((len(each) for each in levels), default=0)
+    while left > 0 or (top / "__init__.py").exists():
+        top, left = top.parent, left - 1
+    return top
 
 
 def needed_files(top, path):
@@ -180,7 +196,7 @@ def candidates(repository):
 
 
 def plants_of(repository, options, draw):
-    """Up to as many as asked for, one of a file and kind at a time, each with what is found."""
+    """Up to as many as asked for, a few of a file and kind, each with what is found."""
     paths = list(candidates(repository))
     draw.shuffle(paths)
     kept, tried = [], 0
@@ -195,7 +211,7 @@ def plants_of(repository, options, draw):
         by_kind = collections.defaultdict(list)
         for each in drawn:
             by_kind[each.kind].append(each)
-        chosen = [draw.choice(by_kind[kind]) for kind in sorted(by_kind)]
+        chosen = [each for kind in sorted(by_kind) for each in draw.sample(by_kind[kind], min(options.drawn, len(by_kind[kind])))]
         if not chosen:
             continue
         tried += 1
@@ -204,9 +220,7 @@ def plants_of(repository, options, draw):
         seen = [(each, calls) for each, calls in seen if calls]
         if not seen:
             continue
-        top = path.parent
-        while (top / "__init__.py").exists():
-            top = top.parent
+        top = top_of(path)
         files = needed_files(top, path)
         before = findings(options.tool, top, files, path, text)
         for plant, calls in seen:
@@ -243,6 +257,7 @@ def main():
     parser.add_argument("--repositories", required=True, type=pathlib.Path, nargs="+")
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--each", type=int, default=6, help="of one repository")
+    parser.add_argument("--drawn", type=int, default=1, help="of one file and kind")
     parser.add_argument("--files", type=int, default=12, help="of one repository that are run")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--half", choices=("shown", "held-back", "both"), default="shown")

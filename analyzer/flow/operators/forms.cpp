@@ -289,6 +289,17 @@ const std::unordered_map<std::string_view, FormByTensors>& forms_by_tensors() {
   return all;
 }
 
+// What one operand alone has is summed before they are multiplied.
+std::size_t operands_with(std::string_view inputs, char letter) {
+  std::size_t count = 0;
+  for (std::size_t at = 0; at <= inputs.size();) {
+    const std::size_t end = std::min(inputs.find(',', at), inputs.size());
+    if (inputs.substr(at, end - at).find(letter) != std::string_view::npos) ++count;
+    at = end + 1;
+  }
+  return count;
+}
+
 }  // namespace
 
 Einsum einsum_kind(const Instruction& instruction, const FunctionInfo& info) {
@@ -297,11 +308,13 @@ Einsum einsum_kind(const Instruction& instruction, const FunctionInfo& info) {
   const auto* equation = first ? std::get_if<std::string>(&first->constant) : nullptr;
   const std::size_t arrow = equation ? equation->find("->") : std::string::npos;
   if (arrow == std::string::npos) return Einsum::kUnknown;
-  const bool sums = std::any_of(
-      equation->begin(), equation->begin() + static_cast<std::ptrdiff_t>(arrow), [&](char letter) {
-        const bool index = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-        return index && equation->find(letter, arrow) == std::string::npos;
-      });
+  const std::string_view inputs = std::string_view(*equation).substr(0, arrow);
+  const bool several = inputs.find(',') != std::string_view::npos;
+  const bool sums = std::any_of(inputs.begin(), inputs.end(), [&](char letter) {
+    const bool index = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
+    if (!index || equation->find(letter, arrow) != std::string::npos) return false;
+    return !several || operands_with(inputs, letter) > 1;
+  });
   return sums ? Einsum::kSums : Einsum::kMultiplies;
 }
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/queries/answering_callers.h"
 #include "analyzer/flow/queries/checked_operands.h"
 #include "rules/contracts/roles.h"
 
@@ -84,16 +85,8 @@ class Search {
     const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
     if (!promoted || !defect.origin->widens_half()) return false;
     if (handed_on) return true;
-    return check ? concerns_attention(record_, index_) : !is_called(record_.function);
-  }
-
-  // What is called in sight is judged by what its callers do with what it gives back.
-  bool is_called(std::uint32_t function) const {
-    for (std::uint32_t id = 0; id < index_.module().functions.size(); ++id) {
-      const std::vector<std::uint32_t>& callees = index_.callees(id);
-      if (id != function && std::binary_search(callees.begin(), callees.end(), function)) return true;
-    }
-    return options_.called_modules && !options_.called_modules->calls_of(function).empty();
+    if (check) return concerns_attention(record_, index_);
+    return !callers_answer(record_.function, index_, options_.called_modules);
   }
 
   // Which of several alternatives arrives may hang on what also decides whether the call is reached. Where
@@ -272,20 +265,26 @@ class Search {
   }
 
   // k and v that must both equal q must equal each other. Where q and k were widened alike, only q differs
-  // from what it is compared with, and mending q alone would leave the call broken.
+  // from what it is compared with, and mending q alone would leave the call broken. Where q may be either,
+  // one of them differs from it whatever it is.
   void compare_siblings(const SinkOperand& mine) {
     const std::string& model = record_.api->find(mine.role)->same_as;
     if (model.empty() || role_kind(mine.role) != RoleKind::kInput) return;
     for (const SinkOperand& other : record_.operands) {
       if (&other == &mine || record_.api->find(other.role)->same_as != model) continue;
       if (role_kind(other.role) != RoleKind::kInput) continue;
-      if (breaks_contract(mine) || breaks_contract(other)) continue;
+      if (certainly_breaks(mine) || certainly_breaks(other)) continue;
+      const std::vector<Defect> before = defects_;
       compare(mine, other);
+      const bool were_possible = std::any_of(before.begin(), before.end(), [&](const Defect& each) {
+        return (each.arrived == &mine || each.arrived == &other) && each.breaks_contract();
+      });
+      if (were_possible && !certainly_breaks(mine) && !certainly_breaks(other)) defects_ = before;
     }
   }
-  bool breaks_contract(const SinkOperand& arrived) const {
+  bool certainly_breaks(const SinkOperand& arrived) const {
     return std::any_of(defects_.begin(), defects_.end(), [&](const Defect& each) {
-      return each.arrived == &arrived && each.breaks_contract();
+      return each.arrived == &arrived && each.breaks_contract() && each.definite;
     });
   }
 

@@ -70,7 +70,8 @@ class WatchOperators(TorchFunctionMode):
     def take_product(self, function, args):
         """Under autocast products cast their operands themselves."""
         self.products += 1
-        operands = [each for each in args if isinstance(each, torch.Tensor)]
+        flat = [one for each in args for one in (each if isinstance(each, (list, tuple)) else [each])]
+        operands = [each for each in flat if isinstance(each, torch.Tensor)]
         if not torch.is_autocast_enabled("cuda") and all(each.dtype == torch.float32 for each in operands):
             self.wide.append(f"{function.__name__} of float32 operands")
 
