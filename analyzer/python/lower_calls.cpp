@@ -74,6 +74,9 @@ ValueId FunctionLowering::call(const Node& node) {
 
 ValueId FunctionLowering::run(const Node& function, const std::vector<Given>& arguments) {
   if (function.is("parenthesized_expression")) return run(function.child(0), arguments);
+  if (function.is("attribute")) {  // of a table by its name: the library's other methods are its own
+    if (const auto out = interface_of_library_table(function, arguments)) return *out;
+  }
   if (const Entity callee = resolve(function)) return call_entity(callee, function, arguments);
   if (function.is("identifier")) {
     const std::string name(function.text());
@@ -102,7 +105,6 @@ ValueId FunctionLowering::run(const Node& function, const std::vector<Given>& ar
   }
   if (function.is("attribute")) {
     if (const auto out = super_call(function, arguments)) return *out;
-    if (const auto out = interface_of_library_table(function, arguments)) return *out;
     const Node object = function.field("object");
     if (object.is("identifier") && stands_for_layers(std::string(object.text()))) {
       const std::string layer = "torch.nn." + std::string(function.field("attribute").text());

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 
+#include "analyzer/flow/ir/list_or_none.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -48,7 +49,8 @@ bool by_annotation(const Node& type, const SourceFile& file, const Modules& modu
   } else if (contains(text, "Tensor") &&
              (text.starts_with("List[") || text.starts_with("list[") || text.starts_with("Tuple[") ||
               text.starts_with("tuple[") || text.starts_with("Sequence["))) {
-    out.kind = optional ? ParameterKind::kOther : ParameterKind::kTensorList;
+    out.kind = ParameterKind::kTensorList;
+    if (optional) out.type = flow::kListOrNone;
   } else if (text == "torch.dtype" || text == "dtype") {
     out.kind = optional ? ParameterKind::kOther : ParameterKind::kDtype;
   } else if (text == "int" || text == "float" || text == "bool") {

@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/ir/list_or_none.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "rules/operators/library_names.h"
 
@@ -129,7 +130,9 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
   tensor.assumed = true;
   const bool is_one =
       parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
-  const bool may_be_none = parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
+  const bool none_by_default =
+      parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
+  const bool may_be_none = none_by_default || parameter.type == kListOrNone;
   // Objects of one class share their inputs, and are several.
   if (is_one && made_.being_made == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
   switch (parameter.kind) {

@@ -9,7 +9,13 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
+
+bool is_part_of_none(const Instruction& instruction, const State& state) {
+  const Alternative* whole =
+      instruction.name == "subscript" ? argument(state, instruction, 0).single() : nullptr;
+  return whole && whole->kind == Kind::kNone;
 }
+}  // namespace
 
 bool Engine::transfer(Activation& activation, const Instruction& instruction, State& state) {
   const auto set = [&](Value result) {
@@ -48,6 +54,8 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kOperator:
       if (operators_.cannot_store(activation, instruction, state))
         return false;  // what follows is not reached
+      if (made_.called_by_defaults && is_part_of_none(instruction, state))
+        return false;  // a call that throws is none that leaves its arguments out
       return set(operation(activation, instruction, state));
     case Op::kDtypeOf:
       return set(casts_.dtype_of(activation, instruction, state));

@@ -97,6 +97,7 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       out = join(out, held, symbols_);
       continue;
     }
+    if (each.kind == Kind::kNone && whole.size() > 1) continue;  // it throws: what follows has another
     const bool tensor = each.kind == Kind::kTensor || each.kind == Kind::kHandle;
     if (!tensor) {
       out = join(out, Value::unknown(each.symbols), symbols_);
