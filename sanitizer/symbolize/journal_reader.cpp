@@ -241,6 +241,7 @@ class Reader {
       case FrameType::kFinding: {
         JournalFinding finding = read_finding(in);
         if (in.good() && !in.empty()) finding.forward = in.u32();  // since findings name it; launches do not
+        if (in.good() && !in.empty()) finding.without_origin = in.u32();
         if (in.good()) journal_.findings.push_back(std::move(finding));
         return in.good();
       }

@@ -40,7 +40,10 @@ void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& d
     ScalarType dtype = 0;
     while (dtype < kScalarTypeCount && kScalarTypes[dtype].packed != packed_dtype(*tensor)) ++dtype;
     const OriginChain chain = origin_of(reinterpret_cast<std::uintptr_t>(tensor->data), dtype);
-    if (chain.is_empty()) continue;
+    if (chain.is_empty()) {
+      if (storage_life.is_on()) detail.without_origin |= 1U << i;
+      continue;
+    }
     sites.write(process, *lease.get(), chain);
     Origin origin;
     origin.dtype = packed_dtype(*tensor);
