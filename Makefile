@@ -9,8 +9,10 @@ BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
 # "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
 TORCH_VENV ?= on
+# "off" leaves out the releases of PyTorch that test-long runs (7 downloads of 500 to 900 MB, 12 GB of disk, once).
+TORCH_WHEELS ?= on
 
-.PHONY: help packages configure build demo test test-long wheel wheel-tools old-glibc deb pre-commit release-check test-asan test-tsan torch-venv bench-kernels bench-lint bench-rules bench-san \
+.PHONY: help packages configure build demo test test-long wheel wheel-tools old-glibc deb pre-commit release-check test-asan test-tsan torch-venv torch-wheels bench-kernels bench-lint bench-rules bench-san \
         bench-cupti bench-torch install clean
 .DEFAULT_GOAL := help
 
@@ -18,7 +20,8 @@ help:
 	@echo 'make demo     lint the examples, run them under the sanitizer, reports in build/demo/'
 	@echo 'make test     run all tests (PRESET=release|debug|asan|ci, TESTS=REGEX for some of them); sets up a PyTorch to'
 	@echo '              compare with where a package index can be reached (TORCH_VENV=off leaves it out)'
-	@echo 'make test-long  the tests labelled slow, which take many minutes each (TESTS=REGEX for some of them)'
+	@echo 'make test-long  the tests labelled slow, which take many minutes each (TESTS=REGEX for some of them);'
+	@echo '              sets up seven releases of PyTorch, 12 GB (TORCH_WHEELS=off leaves them out)'
 	@echo 'make test-asan, make test-tsan  tests of the kernels with AddressSanitizer and UBSan, with ThreadSanitizer'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
 	@echo 'make bench-lint  speed of dtype-lint beside the compiler, clang-tidy and the parser of CPython'
@@ -56,7 +59,10 @@ torch-venv: packages
 test: build torch-venv old-glibc
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')
 
-test-long: build torch-venv old-glibc
+torch-wheels: packages
+	@$(if $(filter off,$(TORCH_VENV) $(TORCH_WHEELS)),,tests/unit/rules/pytorch/torch_wheels.sh $(BUILD))
+
+test-long: build torch-venv torch-wheels old-glibc
 	ctest --test-dir $(BUILD) -L '^slow$$' --output-on-failure --no-tests=error $(if $(TESTS),-R '$(TESTS)')
 
 # Only what the kernels' tests need is built. torch and aarch64 load or build something else than this library; what

@@ -68,6 +68,8 @@ struct RecordRow {
   bool is_operator;     // any of PyTorch's, of which a finding is what raises for its operands' dtypes
   AcceptedMix mix;
   int arguments[kMaxOperands];
+  // Of an operator: where in kRecords the row of an older version is, which has another contract; or -1.
+  std::int16_t older = -1;
 };
 
 constexpr ApiId with_options(ApiId api) {

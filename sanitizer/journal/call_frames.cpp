@@ -150,7 +150,7 @@ bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_
   put_stack(frame, stack);
   if (detail != nullptr) {
     put_detail(frame, *detail);
-    frame.u32(detail->forward);
+    frame.u32(detail->forward).u32(detail->without_origin);
   }
   return append_frame(process, frame, scratch);
 }

@@ -15,7 +15,8 @@
 //            u64 pc)..., u32 python frames, (text file, text function, u32 line, u32 entered from C)...,
 //            u32 origins, (u32 operand, u32 dtype, kChainLength u32 sites, 0: none)..., u32 operand + 1 whose
 //            bits were written as another dtype, u32 site of the forward call of a backward one
-//            (kForwardUnknown: it is one, and that is not known)
+//            (kForwardUnknown: it is one, and that is not known), u32 with a bit for each operand whose
+//            origin is not known although origins are noted
 //   operand  text role, u32 flags, u32 dtype (packed), u64 accepts (DtypeSet), u32 same_as + 1,
 //            u32 device type, u32 device id, u32 dimensions, u64 size...
 //   count    u32 index of a finding, u64 calls so far

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <stdexcept>
@@ -198,8 +199,17 @@ RecordContract of_row(const OperatorRow& row) {
   return contract;
 }
 
+// Of an operator that no newer version has, the last contract is the contract.
+bool has_newer(const Api& api) {
+  const std::vector<Api>& apis = dtype_guard::builtin_contracts().apis;
+  return std::any_of(apis.begin(), apis.end(), [&](const Api& other) {
+    return other.name == api.name && other.library == api.library && !other.since.empty() &&
+           other.since == api.until;
+  });
+}
+
 RecordContract of_operator(const Api& api) {
-  RecordContract contract{&api, dtype_guard::operator_records(api), {}, {}};
+  RecordContract contract{&api, dtype_guard::operator_records(api), {}, {}, has_newer(api)};
   for (const Operand& operand : api.operands) {
     contract.operands.push_back(&operand);
     contract.positions.push_back(operand.argument);
@@ -219,10 +229,12 @@ RecordContract of_function(const Api& api) {
 std::vector<RecordContract> record_contracts() {
   std::vector<RecordContract> contracts;
   for (const Api& api : dtype_guard::builtin_contracts().apis) {
-    if (api.until.empty() && !dtype_guard::operator_records(api).empty())
-      contracts.push_back(of_operator(api));
+    if (!dtype_guard::operator_records(api).empty()) contracts.push_back(of_operator(api));
     if (!api.autograd_function.empty()) contracts.push_back(of_function(api));
   }
+  // A name is looked up from the first row on: those of the newest versions come before the others.
+  std::stable_partition(contracts.begin(), contracts.end(),
+                        [](const RecordContract& contract) { return !contract.only_if_raised; });
   static const std::vector<OperatorRow> rows = operators();
   for (const OperatorRow& row : rows) contracts.push_back(of_row(row));
   return contracts;
@@ -252,14 +264,17 @@ std::string record_table() {
   std::string text = "namespace dtype_guard::san {\ninline constexpr ApiContract kRecordContracts[] = {\n";
   for (const RecordContract& contract : contracts) text += record_contract_text(contract);
   text += "};\ninline constexpr RecordRow kRecords[] = {\n";
+  std::vector<std::string> names;
+  for (const RecordContract& contract : contracts)
+    names.insert(names.end(), contract.names.begin(), contract.names.end());
   std::size_t count = 0;
   for (std::size_t i = 0; i < contracts.size(); ++i) {
     for (const std::string& name : contracts[i].names) {
+      const auto older = std::find(names.begin() + static_cast<std::ptrdiff_t>(++count), names.end(), name);
       text += fmt::format(
-          "    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {}, AcceptedMix::{}, {{{}}}}},\n",
+          "    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {}, AcceptedMix::{}, {{{}}}, {}}},\n",
           name, i, contracts[i].only_if_raised, contracts[i].is_operator, contracts[i].mix,
-          fmt::join(contracts[i].positions, ", "));
-      ++count;
+          fmt::join(contracts[i].positions, ", "), older == names.end() ? -1 : older - names.begin());
     }
   }
   return text +

@@ -226,6 +226,7 @@ class Builder {
     finding.occurrences.push_back(occurrence(journal, recorded));
     add_origins(finding, journal, recorded, violation.roles);
     add_forward(finding, journal, recorded);
+    note_unknown(finding, recorded, violation.roles);
     merge(std::move(finding));
   }
 
@@ -266,6 +267,17 @@ class Builder {
     }
     if (finding.path.empty()) return;
     finding.location = opening(finding);
+  }
+
+  void note_unknown(const Finding& finding, const JournalFinding& recorded,
+                    const std::vector<std::string>& blamed) {
+    for (std::size_t i = 0; i < recorded.operands.size(); ++i) {
+      const JournalOperand& one = recorded.operands[i];
+      if ((recorded.without_origin >> i & 1U) == 0 || std::count(blamed.begin(), blamed.end(), one.role) == 0)
+        continue;
+      report_.not_analysed.push_back(
+          {finding.location.file, finding.location.function, "note", unknown_origin(recorded.api, one)});
+    }
   }
 
   // Of a backward call: which forward call it belongs to, behind the way of its operands.

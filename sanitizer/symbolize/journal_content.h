@@ -75,6 +75,7 @@ struct JournalFinding {
   std::vector<JournalOrigin> origins;
   std::optional<std::size_t> reinterpreted;  // operand whose bits were written as another dtype
   std::uint32_t forward = 0;                 // in a backward call: of Journal::sites, or kForwardUnknown
+  std::uint32_t without_origin = 0;          // a bit for each operand, where origins are noted
   std::uint64_t count = 1;
 };
 

@@ -232,15 +232,15 @@ class Reader {
         std::string api = in.name();
         std::uint32_t module = in.u32();
         (void)in.u64();
-        if (in.good()) {
-          journal_.calls.try_emplace(api, 1);
-          journal_.kernels.push_back({api, module});
-        }
-        return in.good();
+        if (!in.good()) return false;
+        journal_.calls.try_emplace(api, 1);
+        journal_.kernels.push_back({api, module});
+        return true;
       }
       case FrameType::kFinding: {
         JournalFinding finding = read_finding(in);
         if (in.good() && !in.empty()) finding.forward = in.u32();  // since findings name it; launches do not
+        if (in.good() && !in.empty()) finding.without_origin = in.u32();
         if (in.good()) journal_.findings.push_back(std::move(finding));
         return in.good();
       }

@@ -1,4 +1,4 @@
-// fixed_inputs ROUNDS [SAMPLE_FOLDER | FILE...]: both targets on inputs from a fixed seed, each a sample that
+// fixed_inputs ROUNDS [SAMPLE_FOLDER | FILE...]: all targets on inputs from a fixed seed, each a sample that
 // was changed in a few places; the files are run first, as they are (what a fuzzer has found). With a folder,
 // writes the samples there for libFuzzer to start from.
 #include <cstdio>
@@ -69,6 +69,18 @@ void write_samples(const std::filesystem::path& folder) {
     std::ofstream(folder / ("options." + std::to_string(number++))) << sample;
 }
 
+// Some layouts are found and some refused, or the target does not reach what it is for.
+int probe_rounds(long rounds, std::mt19937& random) {
+  long found = 0;
+  for (long round = 0; round < rounds; ++round) {
+    std::string bytes(7 + 4 * (random() % 4), '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    found += fuzz_probe(bytes) ? 1 : 0;
+  }
+  std::printf("%ld layouts, of which %ld were found and the others refused\n", rounds, found);
+  return rounds == 0 || (found > 0 && found < rounds) ? 0 : 1;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -82,6 +94,7 @@ int main(int argc, char** argv) {
     const std::string text{std::istreambuf_iterator<char>(in), {}};
     fuzz_journal(text);
     fuzz_options(text);
+    fuzz_probe(text);
   }
   std::mt19937 random(20260722);
   const std::string journal = sample_journal(), pieces = as_pieces(journal);
@@ -91,5 +104,5 @@ int main(int argc, char** argv) {
     fuzz_options(changed(kOptionSamples[random() % std::size(kOptionSamples)], random));
   }
   std::printf("%ld rounds on %d files and the samples\n", rounds, argc > 2 ? argc - 2 : 0);
-  return 0;
+  return probe_rounds(10 * rounds, random);
 }

@@ -1,4 +1,4 @@
-// libFuzzer's entry; FUZZ_TARGET is fuzz_journal or fuzz_options.
+// libFuzzer's entry; FUZZ_TARGET is fuzz_journal, fuzz_options or fuzz_probe.
 #include <cstddef>
 #include <cstdint>
 

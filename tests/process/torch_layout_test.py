@@ -47,6 +47,20 @@ class Layout(Case):
                 self.assertRegex(source["why"], re.escape(reason))
                 self.assertEqual((report["findings"], report["watched"]["calls"].get("scaled_dot_product_attention", 0)), ([], 0))
 
+    def test_no_jump_slots(self):
+        """No call goes through one: torch=calls is refused with the reason, auto is contracts and sees the call."""
+        done, report = self.run_command(BUILT["fake_torch"], options=("--options=torch=calls",), FAKE_TORCH="right")
+        self.assertEqual((done.returncode, report["findings"]), (0, []), done.stderr)
+        [source] = [one for one in report["watched"]["sources"] if one["name"] == "torch"]
+        self.assertFalse(source["on"])
+        self.assertIn("no object calls an attention operator of PyTorch's through a jump slot (torch=contracts sees them all)", source["why"])
+        done = self.preloaded(BUILT["fake_torch"], FAKE_TORCH="right")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = self.report(self.scratch / "journal")[1]
+        [source] = [one for one in report["watched"]["sources"] if one["name"] == "torch"]
+        self.assertTrue(source["on"] and source["why"].endswith("without origins (torch=contracts)"), source)
+        self.assertEqual(len(report["findings"]), 1)
+
     def test_a_job_that_ends_meanwhile(self):
         """Its end waits for the start test, which uses what that destroys."""
         job = subprocess.Popen([BUILT["fake_torch"], "cpu", "wait"], env=environment(FAKE_TORCH="slow"), cwd=self.scratch, text=True,

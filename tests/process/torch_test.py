@@ -55,6 +55,8 @@ class Torch(Case):
         [finding] = report["findings"]
         self.assertEqual(finding.get("path", []), [])
         self.assertIsNone(finding["operands"][0]["origin"])
+        [note] = [one["detail"] for one in report["not_analysed"] if one["reason"] == "note"]
+        self.assertRegex(note, "^which operator made 'q' of scaled_dot_product_attention 'float32' is not known: it is older than the watching")
         self.assertEqual(finding["sinks"][0]["function"], "attend")
 
     def test_without_origins(self):

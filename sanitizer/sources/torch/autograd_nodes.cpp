@@ -84,9 +84,10 @@ bool probe_nodes(const Library& library) {
   return offsets.thread != 0;
 }
 
+bool are_nodes_read() { return offsets.thread != 0 && !gives_up.load(std::memory_order_relaxed); }
+
 Backward current_backward(const Library& library, NodeIdentity& node) {
-  if (library.current_node == nullptr || offsets.thread == 0 || gives_up.load(std::memory_order_relaxed))
-    return Backward::kUnasked;
+  if (!are_nodes_read()) return Backward::kUnasked;
   const NodeOwner owner = library.current_node();
   if (owner.node == nullptr) return Backward::kNone;
   const auto* words = static_cast<const std::uint64_t*>(owner.node);

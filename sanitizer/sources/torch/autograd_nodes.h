@@ -15,6 +15,7 @@ struct NodeIdentity {
 
 // Adds three products to what the probe made. False where nodes are not read.
 bool probe_nodes(const Library& library);
+bool are_nodes_read();
 
 enum class Backward : std::uint8_t { kNone, kInside, kUnasked };
 // What this thread runs. Not asked where nodes are not read.

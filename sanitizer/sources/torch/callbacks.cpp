@@ -2,6 +2,7 @@
 
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/runtime/watching.h"
+#include "sanitizer/sources/torch/autograd_nodes.h"
 #include "sanitizer/sources/torch/calls.h"
 #include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/operators.h"
@@ -38,7 +39,8 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
   const bool is_part = outer != nullptr && outer->op->is_whole;
   const bool notes = is_noting() && op.is_whole && !is_part;
   const bool may_raise = op.record >= 0 && mixes_floats(op, record);
-  if (!notes && !may_raise && op.part != Part::kFunction) return nullptr;
+  const bool says_backward = op.part == Part::kNode && !are_nodes_read();
+  if (!notes && !may_raise && op.part != Part::kFunction && !says_backward) return nullptr;
   OpenRecord* open = thread.open(op);
   if (open == nullptr) return nullptr;
   open->is_part = is_part;

@@ -20,7 +20,13 @@ namespace dtype_guard::san::torch {
 namespace {
 
 const RecordRow& row_of(const OpenRecord& open) {
-  return record_row(static_cast<std::size_t>(open.op->record));
+  const RecordRow& row = record_row(static_cast<std::size_t>(open.op->record));
+  return open.is_older ? kRecords[row.older] : row;
+}
+
+void wait_for_end(OpenRecord& open, const CallOperands& operands) {
+  open.is_waiting = true;
+  open.thread->waiting = operands;
 }
 
 // The operators that the operands came through go into the journal before the finding that names them.
@@ -34,7 +40,10 @@ void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& d
     ScalarType dtype = 0;
     while (dtype < kScalarTypeCount && kScalarTypes[dtype].packed != packed_dtype(*tensor)) ++dtype;
     const OriginChain chain = origin_of(reinterpret_cast<std::uintptr_t>(tensor->data), dtype);
-    if (chain.is_empty()) continue;
+    if (chain.is_empty()) {
+      if (storage_life.is_on()) detail.without_origin |= 1U << i;
+      continue;
+    }
     sites.write(process, *lease.get(), chain);
     Origin origin;
     origin.dtype = packed_dtype(*tensor);
@@ -106,13 +115,12 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   if (is_accepted) {
     if (is_widened_attention(contract, operands) && !libtorch.may_autocast(operands.device_type()))
       return record_wrong(row.api, operands, caller);
+    open.is_older = row.older >= 0 && !operands.accepted(contract_of(kRecords[row.older].api));
+    if (open.is_older) return wait_for_end(open, operands);
     return note_accepted(*mapped, row.api, operands, caller);
   }
-  if (row.only_if_raised || libtorch.may_autocast(operands.device_type())) {
-    open.is_waiting = true;
-    open.thread->waiting = operands;
-    return;
-  }
+  if (row.only_if_raised || libtorch.may_autocast(operands.device_type()))
+    return wait_for_end(open, operands);
   record_wrong(row.api, operands, caller);
 }
 
@@ -140,9 +148,7 @@ bool mixes_floats(const Operator& op, const Record& record) {
 void check_operator(OpenRecord& open, const Record& record) {
   const RecordRow& row = row_of(open);
   CallOperands operands;
-  if (!operands.read(row, contract_of(row.api), record)) return;
-  open.is_waiting = true;
-  open.thread->waiting = operands;
+  if (operands.read(row, contract_of(row.api), record)) wait_for_end(open, operands);
 }
 
 void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller) {
@@ -167,7 +173,7 @@ void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller
   CallOperands operands;
   if (!operands.read(row, contract, inner) || !operands.accepted(contract)) return;
   waiting.is_waiting = false;
-  note_recast(*waiting.op, contract, waiting.thread->waiting, operands);
+  if (!waiting.is_older) note_recast(*waiting.op, contract, waiting.thread->waiting, operands);
   if (Process* mapped = row.is_operator ? nullptr : process())
     note_accepted(*mapped, row.api, operands, caller);
 }

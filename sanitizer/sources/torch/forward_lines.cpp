@@ -5,6 +5,7 @@
 #include "sanitizer/journal/journal_writer.h"
 #include "sanitizer/sources/torch/autograd_nodes.h"
 #include "sanitizer/sources/torch/sites.h"
+#include "sanitizer/sources/torch/thread_records.h"
 
 namespace dtype_guard::san::torch {
 namespace {
@@ -38,6 +39,12 @@ SiteNumber find(NodeIdentity node) {
   return line.key.load(std::memory_order_acquire) == key ? site : 0;
 }
 
+// Where nodes are not read, the record that the engine makes around each tells that this is one.
+bool is_in_backward_record() {
+  ThreadRecords* thread = thread_records();
+  return thread != nullptr && thread->is_inside(Part::kNode);
+}
+
 }  // namespace
 
 void start_forward_lines(const Library& library) {
@@ -68,6 +75,7 @@ void end_forward(const OpenRecord& open) {
 std::uint32_t find_forward(Process& process) {
   NodeIdentity node = {};
   const Backward backward = current_backward(libtorch, node);
+  if (backward == Backward::kUnasked) return is_in_backward_record() ? kForwardUnknown : 0;
   if (backward != Backward::kInside) return 0;
   const SiteNumber site = lines != nullptr ? find(node) : 0;
   ScratchLease lease(process);

@@ -114,7 +114,10 @@ Candidates find_storage(const Witness* witnesses, std::size_t count) {
 }  // namespace
 
 void Candidates::add(std::uint32_t offset) {
-  if (count_ < kMost) offsets_[count_++] = offset;
+  if (count_ < kMost)
+    offsets_[count_++] = offset;
+  else
+    has_more_ = true;
 }
 
 void Candidates::meet(const Candidates& other) {
@@ -123,6 +126,7 @@ void Candidates::meet(const Candidates& other) {
     is_first_ = false;
     return;
   }
+  has_more_ = has_more_ || other.has_more_;
   std::size_t kept = 0;
   for (std::size_t i = 0; i < count_; ++i) {
     bool is_in_both = false;
@@ -134,7 +138,7 @@ void Candidates::meet(const Candidates& other) {
 }
 
 bool Candidates::only(std::uint32_t& offset, TextSink& reason, const char* what) const {
-  if (count_ == 1) {
+  if (count_ == 1 && !has_more_) {
     offset = offsets_[0];
     return true;
   }
@@ -142,7 +146,7 @@ bool Candidates::only(std::uint32_t& offset, TextSink& reason, const char* what)
   if (count_ == 0)
     reason << " was not found";
   else
-    reason << " could be in " << std::uint64_t{count_} << " places";
+    reason << " could be in " << (has_more_ ? "more than " : "") << std::uint64_t{count_} << " places";
   return false;
 }
 

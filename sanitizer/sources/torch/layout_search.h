@@ -35,14 +35,15 @@ class Candidates {
   void add(std::uint32_t offset);
   // Keeps what both have; the first time all.
   void meet(const Candidates& other);
-  // The only one; else false, with the words "none" or "N places" for the reason.
+  // The only one; else false, with the words "none" or "N places" for the reason. Where there were more
+  // than are kept none is the only one.
   bool only(std::uint32_t& offset, TextSink& reason, const char* what) const;
   std::size_t count() const { return count_; }
 
  private:
   std::uint32_t offsets_[kMost] = {};
   std::size_t count_ = 0;
-  bool is_first_ = true;
+  bool is_first_ = true, has_more_ = false;
 };
 
 // In a record: a pointer and the number of values, which are these tensors. Sets the tag that they have.

@@ -11,6 +11,7 @@ namespace {
 bool starts_with(const char* text, const char* prefix) { return strncmp(text, prefix, strlen(prefix)) == 0; }
 
 Part part_of(const char* name) {
+  if (starts_with(name, "autograd::engine::evaluate_function: ")) return Part::kNode;
   if (strpbrk(name, ": #/.") == nullptr) return Part::kFunction;
   constexpr const char* kProjections[] = {"aten::linear",    "aten::addmm",      "aten::mm",
                                           "aten::mv",        "aten::addmv",      "aten::bilinear",

@@ -19,6 +19,7 @@ enum class Part : std::uint8_t {
   kProduct,     // of two activations, or by weights where one has two dimensions
   kSoftmax,
   kFunction,  // none of PyTorch's: an autograd Function, named by its class
+  kNode,      // an autograd node that the engine runs
 };
 
 struct Operator {

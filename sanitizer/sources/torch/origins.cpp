@@ -47,6 +47,7 @@ std::uint8_t flags_of_result(const OpenRecord& open, bool keeps_dtype, bool wide
       return (before & kScores) != 0 ? kWeightsOfValues : 0;
     case Part::kNone:
     case Part::kFunction:
+    case Part::kNode:
       break;
   }
   return static_cast<std::uint8_t>((before & ~kImplied) | (is_implied ? kImplied : 0));

@@ -53,6 +53,13 @@ OpenRecord* ThreadRecords::innermost() {
   return nullptr;
 }
 
+bool ThreadRecords::is_inside(Part part) {
+  OpenRecord* record = innermost();
+  for (std::size_t i = 0; i < kRecords && record != nullptr; ++i, record = record->outer)
+    if (record->is_open.load(std::memory_order_acquire) && record->op->part == part) return true;
+  return false;
+}
+
 OpenRecord* ThreadRecords::open(const Operator& op) {
   if (records_ == nullptr) records_ = static_cast<OpenRecord*>(map(sizeof(OpenRecord) * kRecords));
   if (records_ == nullptr) return nullptr;
@@ -69,6 +76,7 @@ OpenRecord* ThreadRecords::open(const Operator& op) {
     record->operand_count = 0;
     record->has_flat_operand = record->widens_most = false;
     record->has_lost_operands = record->is_attention = record->is_waiting = record->is_part = false;
+    record->is_older = false;
     record->notes_forward = record->has_operands = false;
     record->is_open.store(true, std::memory_order_release);
     innermost_ = record;

@@ -40,6 +40,7 @@ class OpenRecord final : public Context {
   bool widens_most;          // of several dtypes a narrower one is that of the operand with the most elements
   bool is_attention;         // the outermost that a contract speaks of
   bool is_waiting;           // its contract is broken, unless autocast recasts the operands inside
+  bool is_older;             // that of an older version is meant (RecordRow::older)
   bool is_part;              // of another operator: what it gives is noted with that
   bool notes_forward;        // the autograd nodes that it makes are noted with its line
   std::uint64_t first_node;  // number of the first of them
@@ -51,6 +52,8 @@ class ThreadRecords {
   static constexpr std::size_t kRecords = 32;
 
   OpenRecord* innermost();
+  // Whether an open record is such a part.
+  bool is_inside(Part part);
   // nullptr when all places are taken: then the record is as if it was not watched.
   OpenRecord* open(const Operator& op);
 

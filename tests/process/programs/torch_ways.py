@@ -143,15 +143,13 @@ def cached():
 
 
 def ranks(wrap):
-    """Under torchrun."""
+    """Under torchrun; each rank prints its own."""
     dist.init_process_group("gloo")
     try:
         net = wrap(model())
         batches = [torch.stack([Batches()[2 * dist.get_rank() + i] for i in range(2)])] * 3
         found = train(net, batches=batches) if wrap is nn.parallel.DistributedDataParallel else sharded(net, batches)
-        every = [None] * dist.get_world_size()
-        dist.all_gather_object(every, found)
-        return every if dist.get_rank() == 0 else None
+        return f"rank {dist.get_rank()}", found
     finally:
         dist.destroy_process_group()
 
@@ -188,8 +186,7 @@ def main():
         print("ready", flush=True)
         sys.stdin.readline()
     for name in names.split(","):
-        if (found := WAYS[name]()) is not None:
-            print(name, found, flush=True)
+        print(name, WAYS[name](), flush=True)
 
 
 if __name__ == "__main__":
