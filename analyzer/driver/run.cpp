@@ -17,6 +17,7 @@
 #include "analyzer/driver/command_line.h"
 #include "analyzer/driver/depfile.h"
 #include "analyzer/driver/fixing.h"
+#include "analyzer/driver/kept_answer.h"
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/program.h"
 #include "analyzer/driver/reporting.h"
@@ -115,7 +116,7 @@ int finish(const Report& report, bool failed, const Options& options) {
 
 // With --fix, of what is left.
 int report_on_sources(std::vector<FileSummary> summaries, const Options& options, const SourceList& sources,
-                      Cache& cache) {
+                      Cache& cache, KeptAnswers& answers, const std::optional<KeptAnswer>& known) {
   const std::string& root = sources.user_code.root();
   ReportScope scope;
   scope.headers = sources.headers;
@@ -125,6 +126,13 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
   const bool fixing = options.fix || !options.export_fixes.empty();
   if (!fixing) {
     const bool failed = any_failed(summaries) || !sources.missing.empty();
+    if (known) {
+      scope.known = &known->answer;
+    } else {
+      scope.keep = [&, files = without_code(summaries)](const ProgramAnswer& answer) {
+        answers.keep({files, answer});
+      };
+    }
     return finish(report_on(std::move(summaries), root, options, scope), failed, options);
   }
   FixedSources fixed = fix_sources(std::move(summaries), options, sources, cache);
@@ -135,7 +143,9 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
 
 int run(const Options& options, SourceList sources) {
   Cache cache(options.cache, options.rules_hash);
-  std::vector<FileSummary> summaries = read_with_headers(options, sources, cache);
+  KeptAnswers answers(options, sources, cache);
+  const std::optional<KeptAnswer> known = answers.find();
+  std::vector<FileSummary> summaries = known ? known->summaries : read_with_headers(options, sources, cache);
   cache.prune();
   for (const std::string& each : sources.notes) std::cerr << "dtype-lint: note: " << each << '\n';
   for (const std::string& each : cache.notes()) std::cerr << "dtype-lint: note: " << each << '\n';
@@ -149,7 +159,7 @@ int run(const Options& options, SourceList sources) {
     }
     status = emit(std::move(summaries.front()), options);
   } else {
-    status = report_on_sources(std::move(summaries), options, sources, cache);
+    status = report_on_sources(std::move(summaries), options, sources, cache, answers, known);
   }
   leave_process(status);
   return status;
