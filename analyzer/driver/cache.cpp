@@ -229,6 +229,10 @@ void Cache::store_text(const std::string& key, const std::string& text) {
   }
 }
 
+void Cache::store_text(const std::string& key, const std::string& text, const Dependencies& rests_on) {
+  if (!folder_.empty()) write(key, rests_on, text);
+}
+
 void Cache::write(const std::string& key, const Dependencies& dependencies, std::string_view summary) {
   const std::string text = cache_entry_text(key, dependencies, summary);
   if (text.empty()) return;

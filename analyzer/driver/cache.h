@@ -38,6 +38,7 @@ class Cache {
   // is still so.
   std::optional<std::string> find_text(const std::string& key);
   void store_text(const std::string& key, const std::string& text);
+  void store_text(const std::string& key, const std::string& text, const source::Dependencies& rests_on);
   // Something was read of which it is not known what it rests on.
   void note_unknown() { rests_on_unknown_ = true; }
   // A file that is read from elsewhere than the disk: what rests on it is neither found nor kept.

@@ -6,6 +6,7 @@
 
 #include "analyzer/driver/packed.h"
 #include "analyzer/driver/reading.h"
+#include "analyzer/flow/kept_groups.h"
 
 namespace dtype_guard {
 
@@ -64,6 +65,45 @@ void pack(Bytes& bytes, Is<UnfinishedSearch> auto& one) {
 }
 }  // namespace flow
 
+namespace flow {
+template <typename Bytes>
+void pack(Bytes& bytes, Is<SourceRange> auto& one) {
+  bytes(one.file, one.line, one.column, one.end_line, one.end_column);
+}
+template <typename Bytes>
+void pack(Bytes& bytes, Is<KeptGroup::Root> auto& one) {
+  bytes(one.is_settled, one.is_left_out, one.is_given_up, one.problem, one.work, one.allowed);
+}
+template <typename Bytes>
+void pack(Bytes& bytes, Is<KeptGroup::Call::Operand> auto& one) {
+  bytes(one.role, one.is_known);
+}
+template <typename Bytes>
+void pack(Bytes& bytes, Is<KeptGroup::Call> auto& one) {
+  bytes(one.name, one.range, one.function, one.place, one.operands);
+}
+template <typename Bytes>
+void pack(Bytes& bytes, Is<KeptGroup::Position> auto& one) {
+  bytes(one.function, one.instruction);
+}
+template <typename Bytes>
+void pack(Bytes& bytes, Is<KeptGroup::CallsOf> auto& one) {
+  bytes(one.forward, one.hash);
+}
+template <typename Bytes>
+void pack(Bytes& bytes, Is<KeptGroup> auto& one) {
+  bytes(one.roots, one.calls, one.followed, one.lost, one.steps, one.knew_halves, one.functions, one.modules);
+}
+template <typename Bytes>
+void pack(Bytes& bytes, Is<ClassesMadeHalf> auto& one) {
+  bytes(one.parameters, one.buffers);
+}
+template <typename Bytes>
+void pack(Bytes& bytes, Is<KeptGroups> auto& one) {
+  bytes(one.outline.high, one.outline.low, one.contents, one.groups, one.halves);
+}
+}  // namespace flow
+
 namespace source {
 template <typename Bytes>
 void pack(Bytes& bytes, Is<SourceError> auto& one) {
@@ -84,6 +124,8 @@ void pack(Bytes& bytes, Is<KeptAnswer> auto& one) {
 }
 
 namespace {
+constexpr const char* kAnswer = ".answer";
+constexpr const char* kGroups = ".groups";
 
 // All that decides about the answer besides the tool, its tables, the contracts and the files.
 std::vector<std::string> parts_of(const Options& options) {
@@ -118,12 +160,12 @@ KeptAnswers::KeptAnswers(const Options& options, const SourceList& sources, Cach
   std::vector<std::string> parts = parts_of(options);
   const SourceReader reader(options, sources, cache);
   for (const source::CompileCommand& each : sources.commands) parts.push_back(reader.key_of(each));
-  key_ = cache.key(parts) + ".answer";
+  key_ = cache.key(parts);
 }
 
 std::optional<KeptAnswer> KeptAnswers::find() {
   if (key_.empty()) return std::nullopt;
-  const std::optional<std::string> text = cache_.find_text(key_);
+  const std::optional<std::string> text = cache_.find_text(key_ + kAnswer);
   if (!text) return std::nullopt;
   try {
     KeptAnswer out;
@@ -139,7 +181,26 @@ void KeptAnswers::keep(const KeptAnswer& answer) {
   if (key_.empty()) return;
   Packer bytes;
   bytes(answer);
-  cache_.store_text(key_, bytes.text());
+  cache_.store_text(key_ + kAnswer, bytes.text());
+}
+
+void KeptAnswers::find_groups(flow::KeptGroups& groups) {
+  const std::optional<std::string> text = cache_.find_text(key_ + kGroups);
+  if (!text) return;
+  try {
+    Unpacker bytes(*text);
+    bytes(groups);
+    if (bytes.is_at_end()) return;
+  } catch (const PackedError&) {
+  }
+  groups = {};
+}
+
+// They rest on functions, which are compared by what they are.
+void KeptAnswers::keep_groups(const flow::KeptGroups& groups) {
+  Packer bytes;
+  bytes(groups);
+  cache_.store_text(key_ + kGroups, bytes.text(), {});
 }
 
 std::vector<FileSummary> without_code(const std::vector<FileSummary>& summaries) {

@@ -26,6 +26,10 @@ class KeptAnswers {
   std::optional<KeptAnswer> find();
   // Where all that it rests on is known, and is still as it was read.
   void keep(const KeptAnswer& answer);
+  // What roots gave, in whichever state the files were.
+  bool are_kept() const { return !key_.empty(); }
+  void find_groups(flow::KeptGroups& groups);
+  void keep_groups(const flow::KeptGroups& groups);
 
  private:
   Cache& cache_;

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -47,6 +48,17 @@ class Packer {
   void put(const std::vector<T>& value) {
     put(value.size());
     for (const T& each : value) put(each);
+  }
+  template <typename T>
+  void put(const std::set<T>& value) {
+    put(value.size());
+    for (const T& each : value) put(each);
+  }
+  template <typename Map>
+  requires requires { typename Map::mapped_type; }
+  void put(const Map& value) {
+    put(value.size());
+    for (const auto& [key, each] : value) (*this)(key, each);
   }
   template <typename T>
   void put(const std::optional<T>& value) {
@@ -114,6 +126,25 @@ class Unpacker {
   void get(std::vector<T>& value) {
     value.resize(count());
     for (T& each : value) get(each);
+  }
+  template <typename T>
+  void get(std::set<T>& value) {
+    value.clear();
+    for (std::size_t left = count(); left > 0; --left) {
+      T each{};
+      get(each);
+      value.insert(value.end(), std::move(each));
+    }
+  }
+  template <typename Map>
+  requires requires { typename Map::mapped_type; }
+  void get(Map& value) {
+    value.clear();
+    for (std::size_t left = count(); left > 0; --left) {
+      typename Map::key_type key{};
+      get(key);
+      get(value[std::move(key)]);
+    }
   }
   template <typename T>
   void get(std::optional<T>& value) {

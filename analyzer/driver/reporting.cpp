@@ -133,7 +133,7 @@ ProgramAnswer answer_of(std::vector<FileSummary> summaries, const Options& optio
     out.result = analyse_linked(*scope.linked, summaries, options, text, scope.refused);
   } else {
     out.not_lowered = calls_not_lowered(summaries, options.contracts, text);
-    out.result = analyse_program(std::move(summaries), options, text, scope.refused);
+    out.result = analyse_program(std::move(summaries), options, text, scope.refused, scope.groups);
   }
   if (scope.keep) scope.keep(out);
   return out;

@@ -35,6 +35,7 @@ struct ReportScope {
   // What an earlier run came to: summaries need not hold code then. Else who wants to keep it.
   const ProgramAnswer* known = nullptr;
   std::function<void(const ProgramAnswer& answer)> keep = nullptr;
+  flow::KeptGroups* groups = nullptr;  // what roots gave in an earlier run, and after this one
 };
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,

@@ -23,6 +23,7 @@
 #include "analyzer/driver/reporting.h"
 #include "analyzer/driver/usage_error.h"
 #include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/kept_groups.h"
 #include "rules/files/atomic_file.h"
 #include "rules/files/input_file.h"
 #include "rules/report/report.h"
@@ -116,7 +117,8 @@ int finish(const Report& report, bool failed, const Options& options) {
 
 // With --fix, of what is left.
 int report_on_sources(std::vector<FileSummary> summaries, const Options& options, const SourceList& sources,
-                      Cache& cache, KeptAnswers& answers, const std::optional<KeptAnswer>& known) {
+                      Cache& cache, KeptAnswers& answers, const std::optional<KeptAnswer>& known,
+                      flow::KeptGroups& groups) {
   const std::string& root = sources.user_code.root();
   ReportScope scope;
   scope.headers = sources.headers;
@@ -129,8 +131,10 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
     if (known) {
       scope.known = &known->answer;
     } else {
+      if (answers.are_kept()) scope.groups = &groups;
       scope.keep = [&, files = without_code(summaries)](const ProgramAnswer& answer) {
         answers.keep({files, answer});
+        if (scope.groups) answers.keep_groups(groups);
       };
     }
     return finish(report_on(std::move(summaries), root, options, scope), failed, options);
@@ -145,6 +149,8 @@ int run(const Options& options, SourceList sources) {
   Cache cache(options.cache, options.rules_hash);
   KeptAnswers answers(options, sources, cache);
   const std::optional<KeptAnswer> known = answers.find();
+  flow::KeptGroups groups;
+  if (!known && answers.are_kept()) answers.find_groups(groups);
   std::vector<FileSummary> summaries = known ? known->summaries : read_with_headers(options, sources, cache);
   cache.prune();
   for (const std::string& each : sources.notes) std::cerr << "dtype-lint: note: " << each << '\n';
@@ -159,7 +165,7 @@ int run(const Options& options, SourceList sources) {
     }
     status = emit(std::move(summaries.front()), options);
   } else {
-    status = report_on_sources(std::move(summaries), options, sources, cache, answers, known);
+    status = report_on_sources(std::move(summaries), options, sources, cache, answers, known, groups);
   }
   leave_process(status);
   return status;

@@ -32,14 +32,18 @@ class Cache(project.Case):
 
     def kept(self):
         """The summaries of files."""
-        return [p for p in (self.scratch / "cache").rglob("*") if p.is_file() and p.name != "pruned" and p.suffix != ".answer"]
+        return [p for p in (self.scratch / "cache").rglob("*") if p.is_file() and p.name != "pruned" and not p.suffix]
 
     def answers(self):
         """Of whole runs."""
         return list((self.scratch / "cache").rglob("*.answer"))
 
+    def groups(self):
+        """What the roots of whole runs gave."""
+        return list((self.scratch / "cache").rglob("*.groups"))
+
     def forget_answers(self):
-        for each in self.answers():
+        for each in [*self.answers(), *self.groups()]:
             each.unlink()
 
     def test_a_second_run_says_the_same_for_any_number_of_jobs(self):
@@ -193,6 +197,19 @@ class Cache(project.Case):
         text = entry.read_bytes()
         for damaged in (b"", text[: len(text) // 2], text.replace(b"rotary", b"rotarz"), text[:-1], b"\0" * 5000):
             entry.write_bytes(damaged)
+            run = self.lint("-p", "build", "--format=json")
+            self.assertEqual((run.returncode, run.stdout), (1, good.stdout))
+            self.assertIn(f"'{entry}' in the cache is damaged", run.stderr)
+            self.assertEqual(entry.read_bytes(), text, "and replaced by a good one")
+
+    def test_damaged_groups_are_ignored_with_a_note(self):
+        good = self.lint("-p", "build", "--format=json")
+        (entry,) = self.groups()
+        text = entry.read_bytes()
+        for damaged in (b"", text[: len(text) // 2], text[:-1], b"\0" * 5000):
+            entry.write_bytes(damaged)
+            for each in self.answers():
+                each.unlink()
             run = self.lint("-p", "build", "--format=json")
             self.assertEqual((run.returncode, run.stdout), (1, good.stdout))
             self.assertIn(f"'{entry}' in the cache is damaged", run.stderr)
