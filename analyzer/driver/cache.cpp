@@ -14,7 +14,6 @@
 #include <cstring>
 #include <filesystem>
 
-#include "analyzer/driver/cache_entry.h"
 #include "analyzer/driver/tool_identity.h"
 #include "analyzer/driver/version.h"
 #include "rules/files/atomic_file.h"
@@ -30,6 +29,7 @@ namespace {
 
 constexpr std::chrono::hours kUnusedFor{24 * 14};
 constexpr std::chrono::hours kPruneEvery{24};
+constexpr std::uintmax_t kMostBytes = std::uintmax_t{2} << 30U;  // a million lines of Python take 200 MB
 // What changes where headers are looked for.
 constexpr const char* kEnvironment[] = {"CPATH",   "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH",
                                         "SDKROOT", "CUDA_PATH",      "CUDA_HOME"};
@@ -138,29 +138,70 @@ bool Cache::unchanged(const SearchedFolder& folder) {
          std::all_of(folder.present.begin(), folder.present.end(), exists);
 }
 
-std::optional<FileSummary> Cache::find(const std::string& key) {
-  if (folder_.empty()) return std::nullopt;
+std::unique_ptr<Cache::Found> Cache::find_entry(const std::string& key) {
+  if (folder_.empty()) return nullptr;
   const std::string path = entry(key);
-  const std::optional<std::string> text = content(path);
-  if (!text) return std::nullopt;
-  const std::optional<CacheEntry> found = parse_cache_entry(key, *text);
+  std::optional<std::string> text = content(path);
+  if (!text) return nullptr;
+  auto out = std::make_unique<Found>();
+  out->text = std::move(*text);
+  std::optional<CacheEntry> found = parse_cache_entry(key, out->text);
   if (!found) {
     note("damaged", fmt::format("'{}' in the cache is damaged and was left out of account", path));
-    return std::nullopt;
+    return nullptr;
   }
+  out->entry = std::move(*found);
+  const Dependencies& rests_on = out->entry.dependencies;
   const auto same = [&](const auto& each) { return unchanged(each); };
-  if (!std::all_of(found->dependencies.files.begin(), found->dependencies.files.end(), same) ||
-      !std::all_of(found->dependencies.folders.begin(), found->dependencies.folders.end(), same)) {
-    return std::nullopt;
+  if (!std::all_of(rests_on.files.begin(), rests_on.files.end(), same) ||
+      !std::all_of(rests_on.folders.begin(), rests_on.folders.end(), same)) {
+    return nullptr;
   }
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used: prune() keeps it
+  return out;
+}
+
+std::optional<FileSummary> Cache::find(const std::string& key) {
+  const std::unique_ptr<Found> found = find_entry(key);
+  if (!found) return std::nullopt;
   try {
-    FileSummary summary = parse_summary(found->summary, path, rules_);
-    for (const ReadFile& each : found->dependencies.files) summary.files_read.push_back(each.path);
-    ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // used: prune() keeps it
+    FileSummary summary = parse_summary(found->entry.summary, entry(key), rules_);
+    for (const ReadFile& each : found->entry.dependencies.files) summary.files_read.push_back(each.path);
+    add_to_rests(found->entry.dependencies);
     return summary;
   } catch (const SummaryError& error) {
     note("damaged", error.what());
     return std::nullopt;
+  }
+}
+
+std::optional<std::string> Cache::find_text(const std::string& key) {
+  const std::unique_ptr<Found> found = find_entry(key);
+  if (!found) return std::nullopt;
+  return std::string(found->entry.summary);
+}
+
+void Cache::add_to_rests(const Dependencies& dependencies) {
+  const std::lock_guard lock(mutex_);
+  for (const ReadFile& each : dependencies.files) {
+    const auto [known, is_new] = files_.try_emplace(each.path, each);
+    if (is_new) continue;
+    if (known->second.size != each.size || known->second.hash != each.hash) rests_on_unknown_ = true;
+    // A time that tells versions apart does so for all.
+    if (known->second.modified == 0) known->second.modified = each.modified;
+  }
+  for (const SearchedFolder& each : dependencies.folders) {
+    const auto [known, is_new] = folders_.try_emplace(each.path, each);
+    if (is_new) continue;
+    SearchedFolder& all = known->second;
+    if (all.modified != each.modified) all.modified = 0;
+    const auto add = [](std::vector<std::string>& to, const std::vector<std::string>& names) {
+      to.insert(to.end(), names.begin(), names.end());
+      std::sort(to.begin(), to.end());
+      to.erase(std::unique(to.begin(), to.end()), to.end());
+    };
+    add(all.absent, each.absent);
+    add(all.present, each.present);
   }
 }
 
@@ -169,8 +210,31 @@ void Cache::store(const std::string& key, const Dependencies& dependencies, cons
   const bool rests_on_left_out =
       std::any_of(dependencies.files.begin(), dependencies.files.end(),
                   [&](const ReadFile& each) { return left_out_.contains(each.path); });
-  if (rests_on_left_out) return;
-  const std::string text = cache_entry_text(key, dependencies, summary_text(summary, rules_));
+  if (rests_on_left_out) return note_unknown();
+  add_to_rests(dependencies);
+  write(key, dependencies, summary_text(summary, rules_));
+}
+
+void Cache::store_text(const std::string& key, const std::string& text) {
+  if (folder_.empty() || rests_on_unknown_) return;
+  Dependencies all;
+  for (const auto& [path, each] : files_) all.files.push_back(each);
+  for (const auto& [path, each] : folders_) all.folders.push_back(each);
+  stats_.clear();  // as they are by now
+  hashes_.clear();
+  const auto same = [&](const auto& each) { return unchanged(each); };
+  if (std::all_of(all.files.begin(), all.files.end(), same) &&
+      std::all_of(all.folders.begin(), all.folders.end(), same)) {
+    write(key, all, text);
+  }
+}
+
+void Cache::store_text(const std::string& key, const std::string& text, const Dependencies& rests_on) {
+  if (!folder_.empty()) write(key, rests_on, text);
+}
+
+void Cache::write(const std::string& key, const Dependencies& dependencies, std::string_view summary) {
+  const std::string text = cache_entry_text(key, dependencies, summary);
   if (text.empty()) return;
   const std::string path = entry(key);
   std::error_code error;
@@ -205,13 +269,28 @@ void Cache::prune() const {
   const auto last = fs::last_write_time(stamp, error);
   if (!error && now - last < kPruneEvery) return;
   if (!write_atomically(stamp.string(), "").empty()) return;
-  std::vector<fs::path> entries;
+  struct Entry {
+    fs::file_time_type used;
+    std::uintmax_t size = 0;
+    fs::path path;
+  };
+  std::vector<Entry> kept;
+  std::uintmax_t size = 0;
   for (fs::recursive_directory_iterator at(folder_, error), end; !error && at != end; at.increment(error)) {
-    if (at.depth() == 1) entries.push_back(at->path());
+    if (at.depth() != 1) continue;
+    std::error_code gone;  // another run may prune as well
+    Entry each{fs::last_write_time(at->path(), gone), 0, at->path()};
+    if (gone) continue;
+    each.size = fs::file_size(each.path, gone);
+    if (gone) continue;
+    size += each.size;
+    kept.push_back(std::move(each));
   }
-  for (const fs::path& each : entries) {
-    const auto used = fs::last_write_time(each, error);  // another run may prune as well
-    if (!error && now - used > kUnusedFor) fs::remove(each, error);
+  std::sort(kept.begin(), kept.end(), [](const Entry& a, const Entry& b) { return a.used < b.used; });
+  for (const Entry& each : kept) {
+    if (now - each.used <= kUnusedFor && size <= kMostBytes) break;
+    fs::remove(each.path, error);
+    size -= each.size;
   }
 }
 

@@ -10,6 +10,7 @@
 #include "analyzer/driver/twins.h"
 #include "analyzer/driver/version_variants.h"
 #include "analyzer/flow/analysis.h"
+#include "analyzer/flow/kept_groups.h"
 #include "analyzer/flow/program/link.h"
 #include "rules/operators/version.h"
 
@@ -151,7 +152,7 @@ std::unique_ptr<LinkedProgram> linked_program(std::vector<flow::Module> modules)
 
 ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummary>& summaries,
                              const Options& options, const flow::SourceText& text,
-                             const std::vector<std::vector<Edit>>& refused) {
+                             const std::vector<std::vector<Edit>>& refused, flow::KeptGroups* kept) {
   ProgramResult result;
   flow::Module& module = linked.module;
   for (const FileSummary& each : summaries) note_problems(each, options, result.not_analysed);
@@ -164,8 +165,10 @@ ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummar
       options.before_root(file_of(module, module.functions[root].range));
     };
   }
-  AnalysedVersions analysed =
-      analyse_versions(module, *linked.program, analysis, options.versions, text, refused, options.jobs);
+  if (kept) kept->begin(*linked.program);
+  AnalysedVersions analysed = analyse_versions(module, *linked.program, analysis, options.versions, text,
+                                               refused, options.jobs, kept);
+  if (kept) kept->end();
   result.findings = std::move(analysed.findings);
   result.without_fix = std::move(analysed.without_fix);
   for (const flow::NotLowered& each : analysed.not_analysed) {
@@ -179,7 +182,8 @@ ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummar
 }
 
 ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
-                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused) {
+                              const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused,
+                              flow::KeptGroups* kept) {
   std::vector<flow::Module> modules;
   for (FileSummary& each : summaries) {
     // What was not lowered is told with positions in the file's own module.
@@ -189,7 +193,7 @@ ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options&
     modules.push_back(std::exchange(each.module, std::move(own)));
   }
   const std::unique_ptr<LinkedProgram> linked = linked_program(std::move(modules));
-  return analyse_linked(*linked, summaries, options, text, refused);
+  return analyse_linked(*linked, summaries, options, text, refused, kept);
 }
 
 }  // namespace dtype_guard::driver

@@ -12,6 +12,10 @@
 #include "analyzer/flow/program/program.h"
 #include "rules/report/report.h"
 
+namespace dtype_guard::flow {
+class KeptGroups;
+}
+
 namespace dtype_guard::driver {
 
 struct ProgramResult {
@@ -33,13 +37,16 @@ struct LinkedProgram {
 std::unique_ptr<LinkedProgram> linked_program(std::vector<flow::Module> modules);
 
 // What went wrong with single files stands first, in their order.
-// With the text of the sources, fixes are looked for as well: others than those that were refused.
+// With the text of the sources, fixes are looked for as well: others than those that were refused. `kept`:
+// what groups of roots gave in an earlier run; of this one, behind it.
 ProgramResult analyse_program(std::vector<FileSummary> summaries, const Options& options,
                               const flow::SourceText& text = {},
-                              const std::vector<std::vector<Edit>>& refused = {});
+                              const std::vector<std::vector<Edit>>& refused = {},
+                              flow::KeptGroups* kept = nullptr);
 // The same where the summaries' modules are linked already; `linked` is changed on the way and changed back.
 ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummary>& summaries,
                              const Options& options, const flow::SourceText& text = {},
-                             const std::vector<std::vector<Edit>>& refused = {});
+                             const std::vector<std::vector<Edit>>& refused = {},
+                             flow::KeptGroups* kept = nullptr);
 
 }  // namespace dtype_guard::driver

@@ -5,6 +5,7 @@
 #include <xxhash.h>
 
 #include <chrono>
+#include <filesystem>
 #include <map>
 #include <mutex>
 #include <set>
@@ -32,6 +33,22 @@ source::ReadFile noted(const std::string& path) {
   const InputFile input = read_input(path);
   note.hash = XXH3_64bits(input.text.data(), input.text.size());
   return note;
+}
+
+std::string hash_of(const std::string& text) {
+  const XXH128_hash_t hash = XXH3_128bits(text.data(), text.size());
+  return std::to_string(hash.high64) + " " + std::to_string(hash.low64);
+}
+
+// What is installed there, by its names: an import that led nowhere may lead to what came since.
+std::string names_in(const std::string& folder) {
+  std::set<std::string> names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    names.insert(at->path().filename().string());
+  std::string out;
+  for (const std::string& each : names) out += each + '\n';
+  return out;
 }
 
 }  // namespace
@@ -67,13 +84,15 @@ PythonReader::PythonReader(const Options& options, const SourceList& sources) {
   project.packages = options.packages;
   project.seconds = static_cast<int>(options.time_limit);
   key_ = {"python", project.root, "packages"};
-  key_.insert(key_.end(), project.packages.begin(), project.packages.end());
+  for (const std::string& each : project.packages) {
+    key_.push_back(each);
+    key_.push_back(hash_of(names_in(each)));
+  }
   // What an import means may change with every file that comes or goes.
   std::string files;
   for (const source::CompileCommand& each : sources.commands)
     if (source::is_python(each.file)) files += each.file + '\n';
-  const XXH128_hash_t hash = XXH3_128bits(files.data(), files.size());
-  key_.push_back("files " + std::to_string(hash.high64) + " " + std::to_string(hash.low64));
+  key_.push_back("files " + hash_of(files));
   parts_ = std::make_shared<Parts>(project);
 }
 

@@ -58,6 +58,7 @@ FileSummary SourceReader::read(const CompileCommand& command) const {
       lower_within(std::chrono::seconds(options_.time_limit), lowering_of(command));
   if (!lowered) {
     summary.outcome = FileSummary::Outcome::kTimedOut;
+    cache_.note_unknown();
     return summary;
   }
   if (lowered->crashed) summary.outcome = FileSummary::Outcome::kCrashed;
@@ -67,7 +68,11 @@ FileSummary SourceReader::read(const CompileCommand& command) const {
   for (const auto& each : lowered->dependencies.files) summary.files_read.push_back(each.path);
   // What was refused before a file was read rests on no file.
   const bool rests_on_files = !lowered->dependencies.files.empty() && !lowered->dependencies.refused;
-  if (is_cached && !lowered->crashed && rests_on_files) cache_.store(key, lowered->dependencies, summary);
+  if (is_cached && !lowered->crashed && rests_on_files) {
+    cache_.store(key, lowered->dependencies, summary);
+  } else {
+    cache_.note_unknown();
+  }
   return summary;
 }
 

@@ -22,9 +22,10 @@ class SourceReader {
   FileSummary read(const source::CompileCommand& command) const;
   // Of a C++ file that may be edited soon: what Options::preambles keep of it.
   void parse_start(const source::CompileCommand& command) const;
+  // All that decides about its summary besides files.
+  std::string key_of(const source::CompileCommand& command) const;
 
  private:
-  std::string key_of(const source::CompileCommand& command) const;
   std::function<source::LoweredSource()> lowering_of(const source::CompileCommand& command) const;
 
   const Options& options_;

@@ -126,6 +126,19 @@ void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std:
   }
 }
 
+ProgramAnswer answer_of(std::vector<FileSummary> summaries, const Options& options, const ReportScope& scope,
+                        const flow::SourceText& text) {
+  ProgramAnswer out;
+  if (scope.linked) {
+    out.result = analyse_linked(*scope.linked, summaries, options, text, scope.refused);
+  } else {
+    out.not_lowered = calls_not_lowered(summaries, options.contracts, text);
+    out.result = analyse_program(std::move(summaries), options, text, scope.refused, scope.groups);
+  }
+  if (scope.keep) scope.keep(out);
+  return out;
+}
+
 }  // namespace
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,
@@ -144,10 +157,7 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
     const auto given = scope.texts.find(file);
     return given == scope.texts.end() ? disk.text(file) : &given->second;
   };
-  std::vector<UnseenCall> unseen;
-  if (!scope.linked) unseen = calls_not_lowered(summaries, options.contracts, text);
-  ProgramResult result = scope.linked ? analyse_linked(*scope.linked, summaries, options, text, scope.refused)
-                                      : analyse_program(std::move(summaries), options, text, scope.refused);
+  auto [result, unseen] = scope.known ? *scope.known : answer_of(std::move(summaries), options, scope, text);
   report.findings = std::move(result.findings);
   report.not_analysed = std::move(result.not_analysed);
   report.not_analysed.insert(report.not_analysed.end(), scope.missing.begin(), scope.missing.end());

@@ -1,6 +1,7 @@
 // From summaries to a report: findings filtered, merged, suppressed and compared with the baseline.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -14,6 +15,12 @@
 
 namespace dtype_guard::driver {
 
+// All that files were evaluated for.
+struct ProgramAnswer {
+  ProgramResult result;
+  std::vector<UnseenCall> not_lowered;  // of files with errors, and of code outside functions
+};
+
 struct ReportScope {
   std::vector<std::string> headers;  // asked for, and read through other files
   std::set<std::string> carriers;    // files that were read for the sake of headers alone
@@ -25,6 +32,10 @@ struct ReportScope {
   // What the summaries' modules are linked to, where that was done; they need not hold functions then.
   LinkedProgram* linked = nullptr;
   SourceFiles* disk = nullptr;  // texts that were read before, where they are kept
+  // What an earlier run came to: summaries need not hold code then. Else who wants to keep it.
+  const ProgramAnswer* known = nullptr;
+  std::function<void(const ProgramAnswer& answer)> keep = nullptr;
+  flow::KeptGroups* groups = nullptr;  // what roots gave in an earlier run, and after this one
 };
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,

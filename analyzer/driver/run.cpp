@@ -17,11 +17,13 @@
 #include "analyzer/driver/command_line.h"
 #include "analyzer/driver/depfile.h"
 #include "analyzer/driver/fixing.h"
+#include "analyzer/driver/kept_answer.h"
 #include "analyzer/driver/limited_lowering.h"
 #include "analyzer/driver/program.h"
 #include "analyzer/driver/reporting.h"
 #include "analyzer/driver/usage_error.h"
 #include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/kept_groups.h"
 #include "rules/files/atomic_file.h"
 #include "rules/files/input_file.h"
 #include "rules/report/report.h"
@@ -115,7 +117,8 @@ int finish(const Report& report, bool failed, const Options& options) {
 
 // With --fix, of what is left.
 int report_on_sources(std::vector<FileSummary> summaries, const Options& options, const SourceList& sources,
-                      Cache& cache) {
+                      Cache& cache, KeptAnswers& answers, const std::optional<KeptAnswer>& known,
+                      flow::KeptGroups& groups) {
   const std::string& root = sources.user_code.root();
   ReportScope scope;
   scope.headers = sources.headers;
@@ -125,6 +128,15 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
   const bool fixing = options.fix || !options.export_fixes.empty();
   if (!fixing) {
     const bool failed = any_failed(summaries) || !sources.missing.empty();
+    if (known) {
+      scope.known = &known->answer;
+    } else {
+      if (answers.are_kept()) scope.groups = &groups;
+      scope.keep = [&, files = without_code(summaries)](const ProgramAnswer& answer) {
+        answers.keep({files, answer});
+        if (scope.groups) answers.keep_groups(groups);
+      };
+    }
     return finish(report_on(std::move(summaries), root, options, scope), failed, options);
   }
   FixedSources fixed = fix_sources(std::move(summaries), options, sources, cache);
@@ -135,7 +147,11 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
 
 int run(const Options& options, SourceList sources) {
   Cache cache(options.cache, options.rules_hash);
-  std::vector<FileSummary> summaries = read_with_headers(options, sources, cache);
+  KeptAnswers answers(options, sources, cache);
+  const std::optional<KeptAnswer> known = answers.find();
+  flow::KeptGroups groups;
+  if (!known && answers.are_kept()) answers.find_groups(groups);
+  std::vector<FileSummary> summaries = known ? known->summaries : read_with_headers(options, sources, cache);
   cache.prune();
   for (const std::string& each : sources.notes) std::cerr << "dtype-lint: note: " << each << '\n';
   for (const std::string& each : cache.notes()) std::cerr << "dtype-lint: note: " << each << '\n';
@@ -149,7 +165,7 @@ int run(const Options& options, SourceList sources) {
     }
     status = emit(std::move(summaries.front()), options);
   } else {
-    status = report_on_sources(std::move(summaries), options, sources, cache);
+    status = report_on_sources(std::move(summaries), options, sources, cache, answers, known, groups);
   }
   leave_process(status);
   return status;

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/flow/kept_groups.h"
 #include "analyzer/flow/program/program.h"
 #include "analyzer/flow/root_memo.h"
 #include "analyzer/flow/threaded_analysis.h"
@@ -62,7 +63,7 @@ class Variants {
  public:
   Variants(flow::Module& module, const flow::Program& program, const flow::AnalysisOptions& options,
            const LibraryVersions& versions, const flow::SourceText& text,
-           const std::vector<std::vector<Edit>>& refused, unsigned jobs)
+           const std::vector<std::vector<Edit>>& refused, unsigned jobs, flow::KeptGroups* kept)
       : module_(module),
         program_(program),
         options_(options),
@@ -70,7 +71,8 @@ class Variants {
         versions_(versions),
         text_(text),
         refused_(refused),
-        workers_(program, options.memo ? 1 : jobs) {
+        kept_(kept),
+        workers_(program, options.memo ? 1 : jobs, kept) {
     options_.contracts = &contracts_;
   }
 
@@ -207,6 +209,7 @@ class Variants {
 
   flow::AnalysisResult evaluated(const std::vector<std::uint32_t>& through) {
     const auto find = [&] { return flow::roots_to_analyse(program_); };
+    if (kept_) kept_->note_places(module_);
     const std::vector<std::uint32_t> all = options_.memo ? options_.memo->roots(find) : find();
     return flow::analyse(program_, flow::roots_through(program_, all, through), options_, workers_);
   }
@@ -235,6 +238,7 @@ class Variants {
   const LibraryVersions& versions_;
   const flow::SourceText& text_;
   const std::vector<std::vector<Edit>>& refused_;
+  flow::KeptGroups* const kept_;
   flow::Workers workers_;
   const std::map<std::uint32_t, std::set<std::string>> apis_called_ = apis_called(module_);
 };
@@ -251,8 +255,8 @@ ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions
 AnalysedVersions analyse_versions(flow::Module& module, const flow::Program& program,
                                   const flow::AnalysisOptions& options, const LibraryVersions& versions,
                                   const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused,
-                                  unsigned jobs) {
-  return Variants(module, program, options, versions, text, refused, jobs).run();
+                                  unsigned jobs, flow::KeptGroups* kept) {
+  return Variants(module, program, options, versions, text, refused, jobs, kept).run();
 }
 
 }  // namespace dtype_guard::driver

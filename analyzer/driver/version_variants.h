@@ -10,6 +10,10 @@
 #include "analyzer/flow/fixes/fix_search.h"
 #include "analyzer/flow/program/program.h"
 
+namespace dtype_guard::flow {
+class KeptGroups;
+}
+
 namespace dtype_guard::driver {
 
 struct AnalysedVersions {
@@ -25,10 +29,11 @@ struct AnalysedVersions {
 ContractSet newest_contracts(const ContractSet& contracts, const LibraryVersions& versions);
 
 // `program` is of the module. With the text of the sources, fixes are looked for as well. The options'
-// contracts are those of all versions. `jobs`: how many threads.
+// contracts are those of all versions. `jobs`: how many threads. `kept`: what groups of roots gave in an
+// earlier run, and will be of this.
 AnalysedVersions analyse_versions(flow::Module& module, const flow::Program& program,
                                   const flow::AnalysisOptions& options, const LibraryVersions& versions,
                                   const flow::SourceText& text, const std::vector<std::vector<Edit>>& refused,
-                                  unsigned jobs);
+                                  unsigned jobs, flow::KeptGroups* kept = nullptr);
 
 }  // namespace dtype_guard::driver

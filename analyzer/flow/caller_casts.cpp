@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/flow/program/consulted.h"
+
 namespace dtype_guard::flow {
 namespace {
 constexpr std::size_t kMostCallers = 4;
@@ -57,6 +59,7 @@ bool CallerCasts::settle(std::uint32_t root, const Defect& defect, const DefectO
   if (code.kind != FunctionKind::kFunction || !code.class_name.empty() || code.is_main) return false;
   const std::vector<std::uint32_t> callers = callers_of(root);
   if (callers.empty() || callers.size() > kMostCallers) return false;
+  Consulted::note_flow();
   return std::all_of(callers.begin(), callers.end(), [&](std::uint32_t caller) {
     bool comes_there = false;
     for (const Arrived& each : arrived_from(caller, how)) {

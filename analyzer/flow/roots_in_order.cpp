@@ -1,5 +1,8 @@
 #include "analyzer/flow/roots_in_order.h"
 
+#include <algorithm>
+#include <bit>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -17,11 +20,13 @@ bool are_same(const ClassesMadeHalf& a, const ClassesMadeHalf& b) {
 }  // namespace
 
 RootsInOrder::RootsInOrder(const Program& program, const PrecisionSetting& setting,
-                           const std::string& torch_version, const AnalysisOptions& options, Work& work)
+                           const std::string& torch_version, const AnalysisOptions& options, Work& work,
+                           std::size_t allowed)
     : program_(program),
       setting_(setting),
       torch_version_(torch_version),
       options_(options),
+      end_(work.steps() + std::min(allowed, std::numeric_limits<std::size_t>::max() - work.steps())),
       work_(work),
       halves_(halves_of(program)) {}
 
@@ -42,6 +47,51 @@ void RootsInOrder::divide() {
   outcomes_.resize(groups_.size());
 }
 
+// What is left, to its first bits: a little more or less that was done before changes nothing, so that what
+// an earlier run came to holds. The last has all of it.
+std::size_t RootsInOrder::allowance(std::size_t done, std::uint32_t root) const {
+  constexpr int kBits = 4;
+  const std::size_t left = end_ - std::min(end_, done);
+  const int spare = static_cast<int>(std::bit_width(left)) - kBits;
+  return root == last_ || spare <= 0 ? left : left >> spare << spare;
+}
+
+std::string RootsInOrder::key_of_halves() const {
+  return setting_.name + ' ' + torch_version_ + ' ' + options_.memo_variant;
+}
+
+std::string RootsInOrder::key_of(const Group& group) const {
+  const AskedRoot& first = (*roots_)[group.begin];
+  std::string out = key_of_halves() + ' ' + first.options->device + (first.only_in ? " here" : "");
+  for (std::size_t i = group.begin; i < group.end; ++i) out += ' ' + std::to_string((*roots_)[i].root);
+  return out;
+}
+
+std::optional<RootsInOrder::Outcome> RootsInOrder::kept_of(const Group& group, const Program& program) const {
+  const KeptGroup* known = kept_ ? kept_->find(key_of(group), program) : nullptr;
+  if (!known || known->roots.size() != group.end - group.begin) return std::nullopt;
+  Outcome out;
+  for (const KeptGroup::Root& each : known->roots) {
+    out.roots.push_back({{}, each.is_settled, each.is_left_out, each.is_given_up, each.problem, {}});
+    out.work.push_back(each.work);
+    out.allowed.push_back(each.allowed);
+  }
+  out.knew_halves = known->knew_halves;
+  if (out.knew_halves) {
+    const auto halves = kept_->halves.find(key_of_halves());
+    if (halves == kept_->halves.end()) return std::nullopt;
+    out.halves = halves->second;
+  }
+  kept_->give_back(*known, program, out.seen);
+  out.to_keep = *known;
+  return out;
+}
+
+void RootsInOrder::keep(const Group& group, Outcome& outcome) {
+  if (!kept_ || !outcome.to_keep) return;
+  kept_->keep(key_of(group), std::move(*outcome.to_keep));
+}
+
 // Work is taken from a root in whole steps, so that it costs the same wherever it is looked at.
 RootsInOrder::Outcome RootsInOrder::evaluate(const Group& group, const Program& program, const Work& from,
                                              FindingCollector& collector) {
@@ -50,25 +100,37 @@ RootsInOrder::Outcome RootsInOrder::evaluate(const Group& group, const Program& 
   const std::optional<ClassesMadeHalf>& halves = halves_of(program);
   out.knew_halves = halves.has_value();
   Work work = from;
+  const Consulted consulted;
   Pass pass(program, *(*roots_)[group.begin].options, setting_, torch_version_, work);
   std::size_t done = 0;
   for (std::size_t i = group.begin; i < group.end; ++i) {
     const AskedRoot& asked = (*roots_)[i];
     work = from;
     add_steps(work, done);
+    const std::size_t allowed = allowance(work.steps(), asked.root);
+    out.allowed.push_back(allowed);
+    work.allow(allowed);
     work.begin_root(asked.root == last_);
     KeptRoot& now = out.roots.emplace_back();
     collector.only_in(asked.only_in);
     collector.keep_in(&now.findings);
-    const bool is_done = !work.is_used_up() && pass.look_at(asked.root, collector, out.seen, now.problem);
+    const bool is_done = allowed > 0 && pass.look_at(asked.root, collector, out.seen, now.problem);
     collector.keep_in(nullptr);
-    now.is_left_out = !is_done && work.is_used_up();
+    now.is_left_out = !is_done && (allowed == 0 || work.is_used_up());
     now.is_given_up = !is_done && !now.is_left_out;
     now.is_settled = !now.is_left_out && pass.is_settled();
     out.work.push_back(work.steps() - from.steps() - done);
     done += out.work.back();
   }
   out.halves = halves;
+  if (kept_ && KeptGroups::can_be_kept(out.roots, consulted)) {
+    out.to_keep = kept_->group(out.roots, out.seen, consulted, pass.ran(), program);
+    out.to_keep->knew_halves = out.knew_halves;
+    for (std::size_t i = 0; i < out.roots.size(); ++i) {
+      out.to_keep->roots[i].work = out.work[i];
+      out.to_keep->roots[i].allowed = out.allowed[i];
+    }
+  }
   return out;
 }
 
@@ -79,14 +141,15 @@ bool RootsInOrder::holds(const Outcome& outcome, const Group& group) const {
   if (was_known != halves_.has_value() && (was_known || outcome.halves)) return false;
   if (was_known && !are_same(*outcome.halves, *halves_)) return false;
   if (outcome.begun_at == work_.steps()) return true;
-  Work now = work_;
+  std::size_t done = work_.steps();
   for (std::size_t i = 0; i < outcome.roots.size(); ++i) {
-    now.begin_root((*roots_)[group.begin + i].root == last_);
-    Work behind = now;
-    add_steps(behind, outcome.work[i] + 1);
-    const bool is_too_much = behind.is_used_up() || behind.is_used_up_by_root();
-    if (is_too_much || outcome.roots[i].is_left_out) return false;
-    add_steps(now, outcome.work[i]);
+    const std::uint32_t root = (*roots_)[group.begin + i].root;
+    const std::size_t allowed = allowance(done, root);
+    // With another allowance it is the same only where neither was reached: one has half of it, or all.
+    const std::size_t least = std::min(allowed, outcome.allowed[i]);
+    const bool is_free = outcome.work[i] + 1 < (root == last_ ? least : least / 2);
+    if (allowed != outcome.allowed[i] && (!is_free || outcome.roots[i].is_left_out)) return false;
+    done += outcome.work[i];
   }
   return true;
 }
@@ -103,6 +166,7 @@ void RootsInOrder::take_finished(FindingCollector& collector, const Taker& taker
       halves_of(program_) = halves_;
       outcome = evaluate(group, program_, work_, collector);
     }
+    keep(group, outcome);
     taker.seen(outcome.seen);
     for (std::size_t i = 0; i < outcome.roots.size(); ++i)
       taker.root((*roots_)[group.begin + i].root, outcome.roots[i]);
@@ -126,7 +190,8 @@ void RootsInOrder::serve(const Program& program, bool is_callers, const Taker& t
       if (halves_) halves_of(program) = halves_;
     }
     try {
-      Outcome outcome = evaluate(groups_[at], program, from, collector);
+      std::optional<Outcome> known = kept_of(groups_[at], program);
+      Outcome outcome = known ? std::move(*known) : evaluate(groups_[at], program, from, collector);
       const std::lock_guard lock(mutex_);
       outcomes_[at] = std::move(outcome);
     } catch (...) {
@@ -142,10 +207,12 @@ void RootsInOrder::look_at(const std::vector<AskedRoot>& roots, std::uint32_t la
                            const Taker& taker) {
   roots_ = &roots;
   last_ = last;
+  kept_ = workers.kept_groups();
   divide();
   workers.run([&](const Program& program, bool is_callers) { serve(program, is_callers, taker); });
   FindingCollector collector(program_.functions.module(), options_);
   take_finished(collector, taker);
+  if (kept_ && halves_) kept_->halves[key_of_halves()] = *halves_;
 }
 
 }  // namespace dtype_guard::flow

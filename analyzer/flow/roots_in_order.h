@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analyzer/flow/kept_groups.h"
 #include "analyzer/flow/pass.h"
 #include "analyzer/flow/root_memo.h"
 
@@ -33,7 +34,7 @@ class RootsInOrder {
     std::function<void(const SeenByRoots& seen)> seen;
   };
   RootsInOrder(const Program& program, const PrecisionSetting& setting, const std::string& torch_version,
-               const AnalysisOptions& options, Work& work);
+               const AnalysisOptions& options, Work& work, std::size_t allowed);
   // `last` of all roots may take what is left.
   void look_at(const std::vector<AskedRoot>& roots, std::uint32_t last, Workers& workers, const Taker& taker);
 
@@ -44,11 +45,12 @@ class RootsInOrder {
   };
   struct Outcome {
     std::vector<KeptRoot> roots;
-    std::vector<std::size_t> work;  // in steps, by root
+    std::vector<std::size_t> work, allowed;  // in steps, by root
     SeenByRoots seen;
-    std::size_t begun_at = 0;  // in steps of all
+    std::optional<std::size_t> begun_at;  // in steps of all; in an earlier run it was elsewhere
     bool knew_halves = false;
     std::optional<ClassesMadeHalf> halves;  // that are known behind it, as it went by them
+    std::optional<KeptGroup> to_keep;
   };
   void divide();
   void serve(const Program& program, bool is_callers, const Taker& taker);
@@ -56,6 +58,12 @@ class RootsInOrder {
   std::optional<ClassesMadeHalf>& halves_of(const Program& program) const;
   Outcome evaluate(const Group& group, const Program& program, const Work& from, FindingCollector& collector);
   bool holds(const Outcome& outcome, const Group& group) const;
+  // What a root may take that begins when so much of all is done.
+  std::size_t allowance(std::size_t done, std::uint32_t root) const;
+  std::string key_of(const Group& group) const;
+  std::string key_of_halves() const;
+  std::optional<Outcome> kept_of(const Group& group, const Program& program) const;
+  void keep(const Group& group, Outcome& outcome);
 
   const Program& program_;  // the caller's
   const PrecisionSetting& setting_;
@@ -63,6 +71,8 @@ class RootsInOrder {
   const AnalysisOptions& options_;
   const std::vector<AskedRoot>* roots_ = nullptr;
   std::uint32_t last_ = 0;
+  const std::size_t end_;  // of the work of all, in steps
+  KeptGroups* kept_ = nullptr;
   std::vector<Group> groups_;
 
   // The caller's thread alone changes these, and the others look at them, behind the mutex.

@@ -44,7 +44,8 @@ class Analysis {
   using Roots = std::vector<AskedRoot>;
   Roots asked_in(const PrecisionSetting& setting, const std::string& torch_version);
   void one_by_one(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version);
-  void together(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version);
+  void together(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version,
+                std::size_t allowed);
   void take(std::uint32_t root, const KeptRoot& gave, const PrecisionSetting& setting,
             const std::string& torch_version);
   void see(const SeenByRoots& seen);
@@ -129,9 +130,9 @@ void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
   }
 }
 
-void Analysis::together(const Roots& asked, const PrecisionSetting& setting,
-                        const std::string& torch_version) {
-  RootsInOrder roots(program_, setting, torch_version, options_, work_);
+void Analysis::together(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version,
+                        std::size_t allowed) {
+  RootsInOrder roots(program_, setting, torch_version, options_, work_, allowed);
   const auto take_root = [&](std::uint32_t root, const KeptRoot& gave) {
     for (const CollectedFinding& each : gave.findings) collector_.add(each);
     take(root, gave, setting, torch_version);
@@ -147,10 +148,12 @@ AnalysisResult Analysis::run(const std::vector<std::uint32_t>& roots) {
   Shares shares(settings_, options_);
   for (const PrecisionSetting& setting : settings_) {
     for (const std::string& torch_version : options_.torch_versions) {
-      work_.allow(shares.next(static_cast<std::size_t>(&setting - settings_.data()), work_.steps()));
+      const std::size_t allowed =
+          shares.next(static_cast<std::size_t>(&setting - settings_.data()), work_.steps());
+      work_.allow(allowed);
       const Roots asked = asked_in(setting, torch_version);
       if (asked.empty()) continue;
-      apart ? one_by_one(asked, setting, torch_version) : together(asked, setting, torch_version);
+      apart ? one_by_one(asked, setting, torch_version) : together(asked, setting, torch_version, allowed);
     }
   }
   given_up_.list(module_, out_.not_analysed);

@@ -78,7 +78,7 @@ struct Workers::Threads {
   std::vector<std::thread> all;
 };
 
-Workers::Workers(const Program& program, unsigned count) : program_(program) {
+Workers::Workers(const Program& program, unsigned count, KeptGroups* kept) : program_(program), kept_(kept) {
   if (count > 1) threads_ = std::make_unique<Threads>(program.functions.module(), count - 1);
 }
 

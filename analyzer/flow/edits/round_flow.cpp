@@ -7,6 +7,7 @@
 
 #include "analyzer/flow/edits/cast_edit.h"
 #include "analyzer/flow/edits/value_uses.h"
+#include "analyzer/flow/program/consulted.h"
 #include "analyzer/flow/program/function_info.h"
 
 namespace dtype_guard::flow {
@@ -216,6 +217,7 @@ std::vector<const Instruction*> RoundFlow::calls(const Function& caller,
 
 RoundsAround RoundFlow::comes_back(const Function& function, const Instruction& expression,
                                    const Finding& finding) {
+  Consulted::note_flow();
   const auto round = [&](const Function& where, const std::vector<const Instruction*>& again) {
     const bool inside = call_is_in_loop(module_, where, again, finding);
     return inside ? RoundsAround{ComesBack::kInRounds, where.name} : RoundsAround{ComesBack::kBeforeCall, ""};

@@ -5,6 +5,8 @@
 #include <set>
 #include <tuple>
 
+#include "analyzer/flow/program/consulted.h"
+
 namespace dtype_guard::flow {
 namespace {
 constexpr std::size_t kMostPlaces = 10'000;  // that one class or field is followed through
@@ -179,6 +181,7 @@ const CalledModules::Places& CalledModules::places() const {
 }
 
 const std::vector<CalledModules::In>& CalledModules::calls_of(std::uint32_t forward) const {
+  Consulted::note_calls_of(forward);
   const auto [known, is_new] = known_.try_emplace(forward);
   const Function& code = index_.function(forward);
   if (!is_new || code.class_name.empty() || method_name(code) != kForward) return known->second;

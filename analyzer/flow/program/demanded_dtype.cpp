@@ -4,6 +4,8 @@
 #include <map>
 #include <vector>
 
+#include "analyzer/flow/program/consulted.h"
+
 namespace dtype_guard::flow {
 namespace {
 // What the block that every call goes through says of one parameter.
@@ -78,6 +80,7 @@ class Demand {
 bool demands(const FunctionIndex& index, const Instruction& call, std::size_t parameter, DtypeSet accepted) {
   const std::vector<std::uint32_t> bodies = index.may_run(call);
   return !bodies.empty() && std::all_of(bodies.begin(), bodies.end(), [&](std::uint32_t body) {
+    Consulted::note_body(body);
     const Function& code = index.function(body);
     const std::size_t object = call.args.size() - std::min(call.args.size(), code.parameters.size());
     return Demand(code, parameter + object, accepted).made();

@@ -7,6 +7,7 @@
 #include <tuple>
 #include <vector>
 
+#include "analyzer/flow/program/consulted.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -276,6 +277,7 @@ Use use_of_operand(const FunctionIndex& index, const Instruction& call, std::siz
   Use out = Use::kNone;
   // Each root asks again, and each trial of a fix.
   for (const std::uint32_t body : bodies) {
+    Consulted::note_body(body);
     const auto [known, fresh] = index.known_uses().try_emplace({body, position, accepted.bits()});
     if (fresh)
       known->second = static_cast<std::uint8_t>(Body(index, accepted).run({body, {{position, kTensor}}, {}}));

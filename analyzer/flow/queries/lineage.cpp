@@ -2,6 +2,8 @@
 
 #include <set>
 
+#include "analyzer/flow/program/consulted.h"
+
 namespace dtype_guard::flow {
 namespace {
 constexpr std::size_t kMaxNodes = 400;
@@ -82,6 +84,7 @@ std::vector<Lineage::Node> Lineage::before(const Node& node) const {
 
 bool Lineage::derives(std::uint32_t function, const Instruction& instruction, std::uint32_t tester,
                       ValueId tested) const {
+  Consulted::note_flow();
   // The names of what was tested: the value, the variable that it was loaded from, the argument it is.
   std::set<Node> wanted;
   std::vector<Node> work = {{tester, tested, 0, {}}};

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/program/consulted.h"
 #include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/reach.h"
 
@@ -137,6 +138,7 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
     return *known;
   };
   if (known) return noted();
+  Consulted::note_flow();
   known.emplace();
   const Functions all = makers(program_);
   std::map<Registration::Kind, Halves> found;

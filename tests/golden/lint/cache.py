@@ -31,16 +31,32 @@ class Cache(project.Case):
             os.utime(path, (old, old))
 
     def kept(self):
-        return [p for p in (self.scratch / "cache").rglob("*") if p.is_file() and p.name != "pruned"]
+        """The summaries of files."""
+        return [p for p in (self.scratch / "cache").rglob("*") if p.is_file() and p.name != "pruned" and not p.suffix]
+
+    def answers(self):
+        """Of whole runs."""
+        return list((self.scratch / "cache").rglob("*.answer"))
+
+    def groups(self):
+        """What the roots of whole runs gave."""
+        return list((self.scratch / "cache").rglob("*.groups"))
+
+    def forget_answers(self):
+        for each in [*self.answers(), *self.groups()]:
+            each.unlink()
 
     def test_a_second_run_says_the_same_for_any_number_of_jobs(self):
         first = self.lint("-p", "build", "--format=json")
         self.assertEqual(first.returncode, 1, first.stdout + first.stderr)
-        self.assertEqual(len(self.kept()), 1)
+        self.assertEqual((len(self.kept()), len(self.answers())), (1, 1))
         again = self.lint("-p", "build", "--format=json")
         self.assertEqual((again.returncode, again.stdout), (1, first.stdout))
         for jobs in (1, 2, 7):
-            for extra in ((), ("--no-cache",)):
+            for extra in ((), ("--no-cache",), ("forget",)):
+                if extra == ("forget",):
+                    self.forget_answers()
+                    extra = ()
                 run = self.lint("-p", "build", "--format=json", "--jobs", jobs, *extra)
                 self.assertEqual((run.returncode, run.stdout), (1, first.stdout), run.stderr)
 
@@ -166,12 +182,59 @@ class Cache(project.Case):
         text = entry.read_bytes()
         for damaged in (b"", b"x", text[: len(text) // 2], text.replace(b"return", b"retarn"),
                         b"dtype-lint cache 0 " + text[19:], b"\0" * 5000):
+            self.forget_answers()
             entry.write_bytes(damaged)
             run = self.lint("-p", "build", "--format=json")
             self.assertEqual((run.returncode, run.stdout), (1, good.stdout))
             self.assertIn("damaged", run.stderr)
             self.assertIn(str(entry), run.stderr)
+            self.forget_answers()
             self.assertEqual(self.lint("-p", "build").stderr, "", "and replaced by a good one")
+
+    def test_a_damaged_answer_is_ignored_with_a_note(self):
+        good = self.lint("-p", "build", "--format=json")
+        (entry,) = self.answers()
+        text = entry.read_bytes()
+        for damaged in (b"", text[: len(text) // 2], text.replace(b"rotary", b"rotarz"), text[:-1], b"\0" * 5000):
+            entry.write_bytes(damaged)
+            run = self.lint("-p", "build", "--format=json")
+            self.assertEqual((run.returncode, run.stdout), (1, good.stdout))
+            self.assertIn(f"'{entry}' in the cache is damaged", run.stderr)
+            self.assertEqual(entry.read_bytes(), text, "and replaced by a good one")
+
+    def test_damaged_groups_are_ignored_with_a_note(self):
+        good = self.lint("-p", "build", "--format=json")
+        (entry,) = self.groups()
+        text = entry.read_bytes()
+        for damaged in (b"", text[: len(text) // 2], text[:-1], b"\0" * 5000):
+            entry.write_bytes(damaged)
+            for each in self.answers():
+                each.unlink()
+            run = self.lint("-p", "build", "--format=json")
+            self.assertEqual((run.returncode, run.stdout), (1, good.stdout))
+            self.assertIn(f"'{entry}' in the cache is damaged", run.stderr)
+            self.assertEqual(entry.read_bytes(), text, "and replaced by a good one")
+
+    def test_an_answer_stands_for_the_files(self):
+        """That it is asked at all: files are not read again while none differs, and are when one does."""
+        first = self.lint("-p", "build", "--format=json")
+        for each in self.kept():
+            each.unlink()
+        self.assertEqual(self.lint("-p", "build", "--format=json").stdout, first.stdout)
+        self.assertEqual(self.kept(), [])
+        (self.folder / "inc" / "table.h").write_text(KEEP)
+        self.report(status=0)
+        self.assertEqual(len(self.kept()), 1)
+
+    def test_rules_comments_and_baselines_are_no_part_of_an_answer(self):
+        self.report(status=1)
+        self.report("-p", "build", "--rules=discarded-cast", status=0)
+        self.report("-p", "build", "--write-baseline", self.scratch / "known.json", status=0)
+        self.report("-p", "build", "--baseline", self.scratch / "known.json", status=0)
+        self.assertEqual(len(self.answers()), 1)
+        self.report("-p", "build", "--strict", status=1)
+        self.report("-p", "build", "--device", "cpu", status=1)
+        self.assertEqual(len(self.answers()), 3)
 
     def test_a_cache_that_cannot_be_written(self):
         (self.scratch / "file").write_text("")
@@ -205,6 +268,18 @@ class Cache(project.Case):
         (self.scratch / "cache" / "dtype-lint" / "pruned").unlink()
         self.report(status=1)
         self.assertEqual(self.kept(), [entry])
+
+    def test_of_too_much_the_longest_unused_goes(self):
+        self.report(status=1)
+        (entry,) = self.kept()
+        large, old = entry.with_name("0" * 30), entry.with_name("1" * 30)
+        for each, size in ((large, 2**31 - 100_000), (old, 200_000)):
+            with each.open("wb") as file:
+                file.truncate(size)  # a hole
+            os.utime(each, (time.time() - 3600, time.time() - (3600 if each == old else 60)))
+        (self.scratch / "cache" / "dtype-lint" / "pruned").unlink()
+        self.report(status=1)
+        self.assertEqual((old.exists(), large.exists(), entry.exists()), (False, True, True))
 
 
 project.main()

@@ -41,7 +41,7 @@ at::Tensor run(const at::Tensor& q, const at::Tensor& mask) {
 
 class CachedRules(project.Case):
     def same_from_everywhere(self, name, *arguments):
-        """The rules of the findings, which are those of a fresh run, of a cached one and of a linked summary."""
+        """The rules of the findings, which are those of a fresh run, of what was kept of it, of a kept summary and of a linked one."""
         flags = ("--", *project.FLAGS.replace("'", "").split(), f"-std={project.standard(self.folder / name)}")
         run = [name, "--format=json", *arguments]
         summary, home = self.scratch / f"{name}.sum", self.scratch / f"cache-{name}"
@@ -49,13 +49,16 @@ class CachedRules(project.Case):
         self.assertEqual(fresh.returncode, 1, name + fresh.stdout + fresh.stderr)
         first = self.lint(*run, *flags, home=home)
         entries = {p: p.read_bytes() for p in home.rglob("*") if p.is_file() and p.name != "pruned"}
-        self.assertEqual(len(entries), 1, name)
+        (answer,) = [p for p in entries if p.suffix == ".answer"]
+        self.assertEqual(len(entries), 3, name)  # the summary, what roots gave, the answer
+        answered = self.lint(*run, *flags, home=home)
+        answer.unlink()
         cached = self.lint(*run, *flags, home=home)
         self.assertEqual({p: p.read_bytes() for p in entries}, entries, name)
         emitted = self.lint(name, *arguments, "--emit-summary", summary, *flags, home=home)
         self.assertEqual((emitted.returncode, emitted.stderr), (0, ""), name)
         linked = self.lint("--link", summary, "--format=json", *arguments)
-        for other in (first, cached, linked):
+        for other in (first, answered, cached, linked):
             self.assertEqual((other.returncode, other.stdout), (1, fresh.stdout), name + other.stderr)
         findings = json.loads(fresh.stdout)["findings"]
         return {rule for each in findings for rule in (each["rule"], *each.get("also_rules", []))}
