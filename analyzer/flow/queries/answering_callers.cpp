@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/program/consulted.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -67,6 +68,7 @@ bool answers(std::uint32_t function, const FunctionIndex& index) {
 }  // namespace
 
 bool callers_answer(std::uint32_t function, const FunctionIndex& index, const CalledModules* called_modules) {
+  Consulted::note_flow();
   const auto callers = all_callers(function, index, called_modules);
   if (!callers) return true;
   // What the function itself leads to is no caller's doing.
