@@ -24,11 +24,6 @@ Function begin(const std::string& class_name, const std::string& what, FunctionK
   return out;
 }
 
-ValueId parameter(Writer& writer, std::int64_t number) {
-  const ValueId out = writer.value(Type::kTensor, Op::kParam);
-  writer.last().constant = number;
-  return out;
-}
 ValueId some_dtype(Writer& writer, ValueId like) {
   constexpr Dtype kDtypes[] = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32};
   if (like && writer.random().one_in(3)) return writer.value(Type::kDtype, Op::kDtypeOf, {}, {{"", like}});
@@ -152,16 +147,6 @@ Function empty_constructor(const std::string& class_name, Random& random, int& l
   const ValueId self = parameter(writer, 0);
   writer.store(field_of(self, kLater), writer.constant(flow::None{}));
   writer.add(Op::kReturn);
-  return out;
-}
-
-// With two dimensions: there are few runs then, and all of them are made.
-ValueId matrix(Writer& writer, std::int64_t number) {
-  const ValueId out = parameter(writer, number);
-  const ValueId dimensions = writer.value(Type::kInteger, Op::kOperator, "dim", {{"", out}});
-  const ValueId two = writer.constant(std::int64_t{2});
-  writer.add(Op::kAssume, {},
-             {{"", writer.value(Type::kBool, Op::kOperator, "eq", {{"", dimensions}, {"", two}})}});
   return out;
 }
 

@@ -95,7 +95,8 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
   const Api* contract = contracts().named(sink.api, subject.world.torch_version);
   if (!contract) return check_refusal(subject, finding, sink, out);
   const Api& api = *contract;
-  const std::vector<Call> calls = calls_of(subject, instruction_at(subject.module, sink.location), sink.role);
+  const Instruction* const at = instruction_at(subject.module, sink.location);
+  const std::vector<Call> calls = calls_of(subject, at, sink.role);
   const std::string slow = "silent-attention-fallback", misdescribed = "dlpack-dtype-mismatch";
   const auto bad = [&](const Call& call) {
     if (says(finding, slow) && is_slow(api, *call.operand, subject.world)) return true;
@@ -125,7 +126,14 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
     ++tally.unreached;
     return;
   }
-  if (!some && subject.runs.are_all) return say("breaks in no run");
+  // Those that come there otherwise than is assumed may be the ones in which it breaks, and so may those in
+  // which the call throws for what a descriptor describes.
+  const bool throws = std::any_of(subject.runs.runs.begin(), subject.runs.runs.end(), [&](const Run& each) {
+    return each.end == End::kThrew && each.stopped_at == at;
+  });
+  const bool are_all = subject.runs.are_all && !throws && !subject.runs.assumed_away_at.contains(at);
+  tally.unspoken += !some && subject.runs.are_all && !are_all;
+  if (!some && are_all) return say("breaks in no run");
   if (mine == finding.operands.end() || finding.sinks.size() != 1) return;
   if (!mine->origin) {
     const DtypeSet accepted = api.accepted(sink.role);
@@ -148,7 +156,7 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
     if (supplies && !is_shared && !bad(each))
       return say("its origin supplies the operand, and it holds in a run");
   }
-  if (some && !descends && subject.runs.are_all) say("does not descend from its origin");
+  if (some && !descends && are_all) say("does not descend from its origin");
 }
 
 // A call that is refused whichever way the program takes, by dtypes that are not merely assumed.
@@ -202,21 +210,6 @@ Violations check_findings(const Subject& subject, const std::vector<Finding>& fi
   return out;
 }
 }  // namespace
-
-bool breaks_in_a_run(const Subject& subject, int line) {
-  const auto is_bad = [&](const Observation& seen) {
-    const Api* api = contracts().named(seen.sink->name, subject.world.torch_version);
-    return seen.sink->range.line == line && api &&
-           std::any_of(seen.operands.begin(), seen.operands.end(), [&](const Arrived& each) {
-             return breaks(*api, seen, each.role, subject.world) || is_slow(*api, each, subject.world) ||
-                    is_misdescribed(each);
-           });
-  };
-  return std::any_of(subject.runs.runs.begin(), subject.runs.runs.end(), [&](const Run& run) {
-    const bool is_refused = run.end == End::kThrew && run.stopped_at && run.stopped_at->range.line == line;
-    return is_refused || std::any_of(run.observations.begin(), run.observations.end(), is_bad);
-  });
-}
 
 // A call that casts its operands itself whenever a run comes to it is no finding, not even a possible one.
 void check_possible(const Subject& subject, Violations& out) {

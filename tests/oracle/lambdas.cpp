@@ -10,22 +10,6 @@ using flow::Op;
 using flow::ParameterKind;
 using flow::ValueId;
 
-ValueId parameter(Writer& writer, std::int64_t number) {
-  const ValueId out = writer.value(Type::kTensor, Op::kParam);
-  writer.last().constant = number;
-  return out;
-}
-
-// With two dimensions: there are few runs then, and all of them are made.
-ValueId matrix(Writer& writer, std::int64_t number) {
-  const ValueId out = parameter(writer, number);
-  const ValueId dimensions = writer.value(Type::kInteger, Op::kOperator, "dim", {{"", out}});
-  const ValueId two = writer.constant(std::int64_t{2});
-  writer.add(Op::kAssume, {},
-             {{"", writer.value(Type::kBool, Op::kOperator, "eq", {{"", dimensions}, {"", two}})}});
-  return out;
-}
-
 ValueId wide(Writer& writer) {
   const ValueId two = writer.constant(std::int64_t{2});
   const ValueId shape = writer.value(Type::kList, Op::kPack, {}, {{"", two}, {"", two}});

@@ -52,7 +52,7 @@ Run Machine::run(const Function& root) {
   } catch (const Stop& stop) {
     run_.end = stop.end;
     run_.why = stop.why;
-    if (stop.end == End::kThrew) run_.stopped_at = running_;
+    if (stop.end == End::kThrew || stop.end == End::kAssumedAway) run_.stopped_at = running_;
   }
   return std::move(run_);
 }

@@ -207,6 +207,7 @@ int main(int argc, char** argv) {
   for (const auto& [assumption, runs] : tally.assumptions)
     std::printf("  left out %zu runs: %s\n", runs, assumption.c_str());
   std::printf("  left out %zu findings: a check states other inputs\n", tally.contradicted);
+  std::printf("  left out %zu findings: runs that come there were left out\n", tally.unspoken);
   std::printf("  left out %zu programs: a setting that was not named is not guessed for them\n",
               tally.contradicted_settings);
   for (const auto& [kind, share] : tally.known)

@@ -30,6 +30,7 @@ struct Tally {
   std::size_t of_lambdas = 0;              // findings in lambdas that escape
   std::size_t contradicted = 0;            // findings of inputs that a check in the program never lets pass
   std::size_t unreached = 0;               // findings at calls that no run comes to
+  std::size_t unspoken = 0;                // findings at calls to which the runs that were left out come
   std::size_t contradicted_settings = 0;   // programs that no setting of theirs is guessed for
   std::size_t ordered = 0;                 // programs with a report that was made again in another order
   std::size_t fixes = 0;                   // that were made
@@ -62,17 +63,14 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
 // definite.cpp: a definite finding breaks in a run, and in every one in which its origin supplies the
 // operand; what breaks in every run is found.
 void check_definite(const Subject& subject, bool must_be_precise, Tally& tally, Violations& out);
-// Whether the call at that line, or the operator, refuses what arrives in some run, or is slow with it.
-bool breaks_in_a_run(const Subject& subject, int line);
 // dead_arms.cpp: a branch of which no run takes an arm is a jump, and a phi has the arguments that some run
 // takes.
 Module without_dead_arms(Module module, const Passed& passed);
 // What is reported with --strict only must be possible.
 void check_possible(const Subject& subject, Violations& out);
 
-// laws.cpp: a rewrite that changes nothing changes no finding, and less knowledge adds no definite one. Where
-// a rewrite lets more be known, what is found breaks in a run. One law for each of the seeds that have their
-// turn.
+// laws.cpp: a rewrite that changes nothing changes no finding, and less knowledge adds no definite one. One
+// law for each of the seeds that have their turn.
 inline constexpr std::uint64_t kOneInLaws = 2;
 void check_laws(std::uint64_t seed, const Module& program, const Subject& subject, Violations& out);
 // joins.cpp: joining values and ranks hangs on no order, is idempotent, and above what is joined.

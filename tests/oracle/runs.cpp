@@ -14,6 +14,7 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
     if (done.end == End::kAssumedAway) {
       ++out.assumed_away;
       ++out.assumptions[done.why];
+      if (done.stopped_at) out.assumed_away_at.insert(done.stopped_at);
       return;
     }
     out.open += done.end == End::kOpen || done.end == End::kTooLong;

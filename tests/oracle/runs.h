@@ -18,6 +18,7 @@ struct Runs {
   Passed passed;                                   // by those that are as assumed
   std::map<std::string, std::size_t> assumptions;  // how many runs each left out
   std::size_t assumed_away = 0;                    // all of them
+  Instructions assumed_away_at;                    // of a call among these it is not known what it refuses
   std::size_t open = 0;                            // of which rules/ do not say how they go on
   // Operators and checks that throw whenever a run comes to them, and branches that always lead to a throw:
   // the setting is not what the program is run in.

@@ -71,6 +71,21 @@ Place Writer::variable(Type type) {
   return place_of(id);
 }
 
+ValueId parameter(Writer& writer, std::int64_t number) {
+  const ValueId out = writer.value(Type::kTensor, Op::kParam);
+  writer.last().constant = number;
+  return out;
+}
+
+ValueId matrix(Writer& writer, std::int64_t number) {
+  const ValueId out = parameter(writer, number);
+  const ValueId dimensions = writer.value(Type::kInteger, Op::kOperator, "dim", {{"", out}});
+  const ValueId two = writer.constant(std::int64_t{2});
+  writer.add(Op::kAssume, {},
+             {{"", writer.value(Type::kBool, Op::kOperator, "eq", {{"", dimensions}, {"", two}})}});
+  return out;
+}
+
 Place place_of(flow::VariableId variable) {
   Place out;
   out.variable = variable;

@@ -78,6 +78,11 @@ class Writer {
   std::vector<std::pair<Type, flow::ValueId>> there_;
 };
 
+// A tensor that the function is handed.
+flow::ValueId parameter(Writer& writer, std::int64_t number);
+// With two dimensions: there are few runs then, and all of them are made.
+flow::ValueId matrix(Writer& writer, std::int64_t number);
+
 flow::Place place_of(flow::VariableId variable);
 flow::Place field_of(flow::ValueId base, std::string name);
 flow::Place cell_of(flow::ValueId base, flow::Place::Step::Kind kind, std::int64_t cell = 0);

@@ -19,10 +19,12 @@ void DtypeState::set_autocast(const Instruction& instruction, State& state) {
   if (const Value* dtype = named(state, instruction, "dtype")) {
     const Alternative* one = dtype->single();
     autocast.dtype = one && one->kind == Kind::kDtype ? one->dtype : Dtype::kUndefined;
+    autocast.dtype_where_on = false;
   }
   const Value* on = named(state, instruction, "on");
   if (!on) return;
   const std::optional<bool> known = truth(*on);
+  if (autocast.dtype_where_on && known.value_or(true)) autocast.dtype = Dtype::kUndefined;
   // Where none is named the device has one, whatever the setting.
   if (known.value_or(true)) effects_.note_named(autocast.assumed ? Dtype::kUndefined : autocast.dtype);
   autocast.may_be_on = known.value_or(true);

@@ -28,6 +28,12 @@ struct Operands {
   bool has_dtype = false;
 };
 
+// What one of the inputs may be and the operator throws for, whatever the others are.
+struct Refused {
+  ValueId value = 0;
+  std::vector<Alternative> alternatives;
+};
+
 // Whether x[...] takes parts by slices: of a tensor another tensor, of a list another list. By an index it is
 // what stands there.
 bool takes_slices(const Instruction& subscript);

@@ -190,7 +190,9 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
         const auto inputs = table_inputs(zero);
         const OperatorOutcome outcome = dtype_guard::evaluate(op_, inputs, dtype_, context);
         if (is_open && dtype_guard::evaluate(op_, inputs, dtype_, other).dtype != outcome.dtype) {
+          // Beside float32 what is not known is taken to be no wider; this may be.
           add(Alternative::tensor(Dtype::kUndefined, rank_));
+          add(Alternative::tensor(Dtype::kFloat64, rank_));
           continue;
         }
         if (!outcome.dtype) continue;
@@ -227,6 +229,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
       out.uncertain = out.uncertain || input.uncertain;
     }
     out.assumed = out.assumed || input.assumed;
+    out.displaced = out.displaced || input.displaced;
     if (input.kind != Kind::kTensor) continue;
     const Origin* origin = input.dtype == result || of_parts ? origins_.find(input.origin) : nullptr;
     const bool by_promotion = origin && origin->kind == Origin::Kind::kPromotion;

@@ -7,8 +7,14 @@
 namespace dtype_guard::flow {
 namespace {
 
+// One that was passed on some ways is the same guard.
+bool comes_before(Guard a, Guard b) {
+  a.on_some_ways = b.on_some_ways = false;
+  return a < b;
+}
+
 bool has(const Guards& guards, const Guard& guard) {
-  return std::binary_search(guards.begin(), guards.end(), guard);
+  return std::binary_search(guards.begin(), guards.end(), guard, comes_before);
 }
 
 // What all of them have passed.
@@ -17,7 +23,8 @@ Guards common(const std::vector<const Guards*>& ways) {
   Guards fewer;
   std::for_each(ways.begin() + 1, ways.end(), [&](const Guards* way) {
     fewer.clear();
-    std::set_intersection(out.begin(), out.end(), way->begin(), way->end(), std::back_inserter(fewer));
+    std::set_intersection(out.begin(), out.end(), way->begin(), way->end(), std::back_inserter(fewer),
+                          comes_before);
     std::swap(out, fewer);
   });
   return out;
@@ -28,7 +35,7 @@ Guards united(const std::vector<const Guards*>& ways) {
   Guards more;
   std::for_each(ways.begin() + 1, ways.end(), [&](const Guards* way) {
     more.clear();
-    std::set_union(out.begin(), out.end(), way->begin(), way->end(), std::back_inserter(more));
+    std::set_union(out.begin(), out.end(), way->begin(), way->end(), std::back_inserter(more), comes_before);
     std::swap(out, more);
   });
   return out;
@@ -76,8 +83,12 @@ bool is_doubtful(const Guards& passed, const Guards& in_force, const SymbolSets&
 }  // namespace
 
 void add_guard(Guards& guards, const Guard& guard) {
-  const auto at = std::lower_bound(guards.begin(), guards.end(), guard);
-  if (at == guards.end() || *at != guard) guards.insert(at, guard);
+  const auto at = std::lower_bound(guards.begin(), guards.end(), guard, comes_before);
+  if (at == guards.end() || comes_before(guard, *at)) {
+    guards.insert(at, guard);
+  } else {
+    at->on_some_ways = at->on_some_ways && guard.on_some_ways;
+  }
 }
 
 Guards meet(const std::vector<const Guards*>& ways, const Meeting& meeting) {
@@ -89,6 +100,13 @@ Guards meet(const std::vector<const Guards*>& ways, const Meeting& meeting) {
     const bool stays = own ? !meeting.ends(each) : false;
     return !stays && !((!own || each.is_check) && (same || has(of_all, each)));
   });
+  if (same) return out;
+  for (Guard& each : out) {
+    each.on_some_ways = !std::all_of(ways.begin(), ways.end(), [&](const Guards* way) {
+      const auto at = std::lower_bound(way->begin(), way->end(), each, comes_before);
+      return at != way->end() && !comes_before(each, *at) && !at->on_some_ways;
+    });
+  }
   return out;
 }
 
@@ -131,7 +149,8 @@ SymbolSets::Relation relation(SymbolSetId conditions, const Guards& guards, cons
   for (const Guard& guard : guards) {
     const Relation one = symbols.relation(conditions, guard.symbols);
     const bool own = one == Relation::kCorrelated && symbols.is_behind(conditions, guard.passage);
-    out = std::max(out, own ? Relation::kAgree : one);
+    const bool excludes = one == Relation::kContradict && !guard.on_some_ways;
+    out = std::max(out, own ? Relation::kAgree : excludes ? one : std::min(one, Relation::kCorrelated));
   }
   return out;
 }

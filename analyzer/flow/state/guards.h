@@ -28,6 +28,7 @@ struct Guard {
   bool is_check = false;       // the other way throws
   bool leaves_a_loop = false;  // or would
   Comparison test = {};
+  bool on_some_ways = false;  // where ways met not all had passed it: it excludes nothing
   friend auto operator<=>(const Guard&, const Guard&) = default;
 };
 using Guards = std::vector<Guard>;  // sorted

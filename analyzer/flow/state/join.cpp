@@ -249,7 +249,9 @@ void join_autocast(AutocastState& into, const AutocastState& from) {
   if (into.dtype != from.dtype) {
     const bool one_is_on = into.may_be_on != from.may_be_on;
     into.dtype = !one_is_on ? Dtype::kUndefined : into.may_be_on ? into.dtype : from.dtype;
+    into.dtype_where_on = true;
   }
+  into.dtype_where_on = into.dtype_where_on || from.dtype_where_on;
   std::erase_if(into.elsewhere, [&](const auto& each) { return !from.elsewhere.count(each.first); });
   for (auto& [device, state] : into.elsewhere) join_autocast(state, from.elsewhere.at(device));
   into.assumed = into.assumed || from.assumed;

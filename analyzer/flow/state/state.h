@@ -68,6 +68,7 @@ struct AutocastState {
   bool assumed = false;                                 // switched on by the precision setting
   Dtype dtype = Dtype::kUndefined;                      // kUndefined: not known
   std::map<std::string, AutocastState> elsewhere = {};  // by device; absent: not known
+  bool dtype_where_on = false;                          // where it is off, another dtype may be set
   friend bool operator==(const AutocastState&, const AutocastState&) = default;
 };
 

@@ -127,6 +127,23 @@ SymbolSets::Id SymbolSets::intersect(Id a, Id b) {
   return known->second = intern(std::move(out));
 }
 
+SymbolSets::Id SymbolSets::either(Id a, Id b) {
+  if (a == b) return a;
+  const auto [known, is_new] = either_.try_emplace(both(a, b));
+  if (!is_new) return known->second;
+  Set out;
+  walk(
+      entries(a), entries(b),
+      [&](const Entry& x, const Entry& y) {
+        out.entries.push_back({x.symbol, both_said(x.said, y.said)});
+      },
+      [&](const Entry& x) {
+        out.entries.push_back({x.symbol, std::min(x.said, Said::kDecides)});
+      });
+  out.passages = common(sets_[a].set->passages, sets_[b].set->passages);
+  return known->second = intern(std::move(out));
+}
+
 bool SymbolSets::has(Id set, Symbol symbol) const {
   return std::any_of(entries(set).begin(), entries(set).end(),
                      [&](const Entry& each) { return each.symbol == symbol; });

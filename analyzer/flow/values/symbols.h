@@ -43,6 +43,8 @@ class SymbolSets {
   Id of(Symbol symbol, Said said = Said::kDecides);
   Id unite(Id a, Id b);
   Id intersect(Id a, Id b);
+  // As conditions of which one or the other was met: what one of them alone says is not said.
+  Id either(Id a, Id b);
   bool has(Id set, Symbol symbol) const;
   bool rests_on(Id set, Nature nature) const;
   // Whether it holds only where a symbol of that nature does, or may.
@@ -84,7 +86,8 @@ class SymbolSets {
   const std::vector<Entry>& entries(Id set) const { return sets_[set].set->entries; }
   Id intern(Set set);
 
-  std::unordered_map<std::uint64_t, Id> united_, common_;  // by both; most are asked for again and again
+  // By both; most are asked for again and again.
+  std::unordered_map<std::uint64_t, Id> united_, common_, either_;
   std::unordered_map<Id, Id> deciding_;
   std::vector<Id> of_one_;  // sets of one symbol, by the symbol and its nature; 0: not made yet
   std::unordered_map<Set, Id, Hash> ids_ = {{Set{}, 0}};

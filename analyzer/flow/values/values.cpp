@@ -123,7 +123,7 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.products = symbols.unite(into.products, more.products);
   if (into.truth != more.truth || into.symbols != more.symbols) into.truth = Truth::kOther;
   if (!is_tensor(into)) {
-    into.symbols = symbols.unite(into.symbols, more.symbols);
+    into.symbols = symbols.either(into.symbols, more.symbols);
   } else if (into.uncertain == more.uncertain) {
     into.symbols = symbols.intersect(into.symbols, more.symbols);
   } else if (into.uncertain) {  // it is certain under the other's conditions

@@ -73,7 +73,12 @@ b4:
 
   const Guards by_a = {is_a}, by_b = {not_a, is_b}, by_neither = {not_a, not_b};
   const Guards inside = meet({&by_a, &by_b}, {7, &info, 2});
-  CHECK(inside == Guards{not_a, is_a, is_b});
+  REQUIRE(inside.size() == 3);
+  const auto on_some_ways = [](Guard each) {
+    each.on_some_ways = true;
+    return each;
+  };
+  CHECK(inside == Guards{on_some_ways(not_a), on_some_ways(is_a), on_some_ways(is_b)});
   std::vector<Side> sides = sides_of({&by_a, &by_b}, inside, {7, &info, 2}, symbols);
   CHECK(sides[0].guards == by_a);
   CHECK(sides[1].guards == by_b);
@@ -138,6 +143,17 @@ TEST_CASE("a condition correlates only with values made before it") {
   CHECK(relation(symbols.unite(made_inside, made_before), {outer}, symbols) == Relation::kCorrelated);
   CHECK(relation(0, {outer}, symbols) == Relation::kIndependent);
   CHECK(relation(made_before, {}, symbols) == Relation::kIndependent);
+}
+
+TEST_CASE("a guard that was passed on some of the ways excludes nothing") {
+  SymbolSets symbols;
+  using Relation = SymbolSets::Relation;
+  const SymbolSetId yes = symbols.of(1, SymbolSets::Said::kTrue),
+                    no = symbols.of(1, SymbolSets::Said::kFalse);
+  Guard passed{7, 0, true, yes};
+  CHECK(relation(no, {passed}, symbols) == Relation::kContradict);
+  passed.on_some_ways = true;
+  CHECK(relation(no, {passed}, symbols) == Relation::kCorrelated);
 }
 
 TEST_CASE("the blocks of a loop are those that come back without leaving") {

@@ -5,6 +5,7 @@
 
 #include "analyzer/flow/engine/conditions/proved_ranks.h"
 #include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/speculation.h"
 
 namespace dtype_guard::flow {
@@ -19,6 +20,8 @@ class Conditions {
   // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
   bool state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
                       int depth = 0);
+  // What the operator throws for does not come to what is behind it.
+  void pass_without(const Activation& activation, State& state, const std::vector<Refused>& refused);
 
  private:
   bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
@@ -26,6 +29,7 @@ class Conditions {
                          bool equal);
   bool refine_truth(const Activation& activation, State& state, const Instruction& comparison, bool equal,
                     int depth);
+  bool is_dtype_still(const State& state, ValueId source, const Value& asked) const;
   bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
                        const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
   void doubt(const Activation& activation, State& state, ValueId condition, int depth);

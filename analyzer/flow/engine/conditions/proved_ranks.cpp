@@ -65,11 +65,14 @@ namespace {
 // Of several tensors those stay that may have so many dimensions.
 Value keep_within(State& state, Value tensor, const Rank& interval) {
   if (tensor.size() < 2) return tensor;
+  const auto is_excluded = [&](const Alternative& each) {
+    return each.kind == Kind::kTensor && !each.rank.wrapped &&
+           !meet(known_rank(state.ranks, each.rank), interval);
+  };
   std::vector<Alternative> kept;
   for (const Alternative& each : tensor) {
-    const bool is_excluded = each.kind == Kind::kTensor && !each.rank.wrapped &&
-                             !meet(known_rank(state.ranks, each.rank), interval);
-    if (!is_excluded) kept.push_back(each);
+    const Value held = each.kind == Kind::kHandle ? shared_contents(state, Value(each)) : Value(each);
+    if (held.is_bottom() || !std::all_of(held.begin(), held.end(), is_excluded)) kept.push_back(each);
   }
   if (kept.empty() || kept.size() == tensor.size()) return tensor;
   const Value out(std::move(kept));

@@ -47,6 +47,34 @@ bool Conditions::narrow(State& state, const Value& before, const Value& after) {
   return replace_everywhere(state, before, after);
 }
 
+// Behind an operator its operands are none of what it throws for. Where a handler may follow, they may be.
+void Conditions::pass_without(const Activation& activation, State& state,
+                              const std::vector<Refused>& refused) {
+  const auto is_handled = [](const Activation& at) {
+    return std::any_of(at.code.blocks.begin(), at.code.blocks.end(), [](const Block& block) {
+      return std::any_of(block.instructions.begin(), block.instructions.end(),
+                         [](const Instruction& each) { return each.name == kMayThrow; });
+    });
+  };
+  for (const Activation* at = &activation; at && !refused.empty(); at = at->caller) {
+    if (is_handled(*at)) return;
+  }
+  for (const Refused& each : refused) {
+    const Value asked = value(state, each.value);
+    std::vector<Alternative> kept;
+    const auto is_refused = [&](const Alternative& one) {
+      return one.kind == Kind::kTensor &&
+             std::any_of(each.alternatives.begin(), each.alternatives.end(),
+                         [&](const Alternative& other) { return same_place_in_order(one, other); });
+    };
+    std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), [&](const Alternative& one) {
+      const Value held = one.kind == Kind::kHandle ? shared_contents(state, Value(one)) : Value(one);
+      return held.is_bottom() || !std::all_of(held.begin(), held.end(), is_refused);
+    });
+    if (!kept.empty() && kept.size() != asked.size()) (void)narrow(state, asked, Value(std::move(kept)));
+  }
+}
+
 bool Conditions::refine(const Activation& activation, State& state, ValueId condition, bool wanted,
                         int depth) {
   const Value known = value(state, condition);
@@ -216,6 +244,10 @@ bool Conditions::refine_comparison(const Activation& activation, State& state, c
     }
     // Differing from one of several dtypes proves nothing.
     if (dtypes.empty() || (!equal && dtypes.size() > 1)) continue;
+    // Of a tensor itself, which is no dtype, nothing is proved.
+    if (std::any_of(mine.begin(), mine.end(),
+                    [](const Alternative& each) { return each.kind == Kind::kTensor; }))
+      continue;
     if (!restrict_dtypes(activation, state, comparison.args[static_cast<std::size_t>(i)].value, dtypes,
                          equal)) {
       return false;
@@ -240,6 +272,16 @@ bool Conditions::refine_truth(const Activation& activation, State& state, const 
     return refine(activation, state, comparison.args[1 - side].value, truth, depth + 1);
   }
   return true;
+}
+
+// Whether what was asked for its dtype has it still: a module that owns it may have been converted since.
+bool Conditions::is_dtype_still(const State& state, ValueId source, const Value& asked) const {
+  const std::vector<Alternative> now = memory_.tensors(state, value(state, source));
+  return std::all_of(now.begin(), now.end(), [&](const Alternative& each) {
+    return each.kind != Kind::kTensor ||
+           std::any_of(asked.begin(), asked.end(),
+                       [&](const Alternative& then) { return then.dtype == each.dtype; });
+  });
 }
 
 bool Conditions::restrict_dtypes(const Activation& activation, State& state, ValueId id,
@@ -268,7 +310,7 @@ bool Conditions::restrict_dtypes(const Activation& activation, State& state, Val
       std::all_of(asked.begin(), asked.end(), [&](const Alternative& each) {
         return each.kind == Kind::kDtype && each.source == first->source && each.context == first->context;
       });
-  const ValueId source = derived ? first->source : 0;
+  const ValueId source = derived && is_dtype_still(state, first->source, asked) ? first->source : 0;
   if (kept.size() != asked.size() && !narrow(state, asked, Value(std::move(kept)))) return false;
   if (source && depth < 4 && !restrict_dtypes(activation, state, source, dtypes, keep, depth + 1))
     return false;

@@ -63,11 +63,13 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   for (const Input& input : given.inputs) tensors_given.push_back({input.argument, &input.alternatives});
   const std::vector<const Operator*> forms = forms_of_tensors(*op, tensors_given);
   Value element;
+  std::vector<Refused> refused;
   for (const Operator* form : forms) {
-    const Value one = operators_.apply(activation, instruction, *form, given, state);
+    const Value one = operators_.apply(activation, instruction, *form, given, state, &refused);
     element = element.is_bottom() ? one : join(element, one, symbols_);
   }
   if (forms.size() > 1 && element.size() > 1) element = uncertain(element);
+  if (forms.size() == 1) conditions_.pass_without(activation, state, refused);
   if (op->list_result) return operators_.wrap_list(activation, instruction, element, state);
   return sinks_.marked(activation, instruction, *op, given.inputs, activation.context, element);
 }

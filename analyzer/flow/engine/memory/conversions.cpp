@@ -88,6 +88,7 @@ struct Conversions::Conversion {
   bool perhaps = false;     // of what may be meant one is converted
   bool one_by_one = false;  // all are, unless something decides it of each
   std::vector<HeapId> seen = {};
+  std::vector<Alternative> choices = {};  // several known dtypes, of which one it is
 
   // How many a value stands for decides which of them are converted.
   void aim_at(const Value& target, const State& state, bool in_turn) {
@@ -115,6 +116,10 @@ void Conversions::retype(const Activation& activation, const Instruction& instru
       (dtypes[0].kind == Kind::kOptions || dtypes[0].kind == Kind::kString || dtypes[0].kind == Kind::kNone);
   if (silent) return;
   Conversion how{activation, instruction, {}};
+  const bool all_known = std::all_of(dtypes.begin(), dtypes.end(), [](const Alternative& each) {
+    return (each.kind == Kind::kDtype || each.kind == Kind::kTensor) && each.dtype != Dtype::kUndefined;
+  });
+  if (all_known && dtypes.size() > 1) how.choices = dtypes;
   how.aim_at(target, state, ids_.in_round());
   for (const Alternative& each : target) {
     const bool to_half = known && is_half(dtypes[0].dtype);
@@ -151,6 +156,13 @@ Alternative converted(const Alternative& from, const Alternative& like) {
 Value Conversions::converted_contents(const Value& contents, const Conversion& how) {
   const Dtype dtype = how.like.dtype;
   Value out;
+  for (const Alternative& each : how.choices) {
+    Conversion one = how;
+    one.choices.clear();
+    one.like = each;
+    out = join(out, weakened(converted_contents(contents, one)), symbols_);
+  }
+  if (!out.is_bottom()) return out;
   for (const Alternative& each : contents) {
     // Python's `to` leaves integers as they are.
     const bool whole = how.instruction.op == Op::kOperator && each.kind == Kind::kTensor &&

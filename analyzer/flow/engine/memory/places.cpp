@@ -43,7 +43,7 @@ Target Memory::resolve(const Activation& activation, const State& state, const P
   if (place.base) {
     for (const Alternative& each : value(state, place.base)) {
       if (each.kind == Kind::kReference) {
-        current.locations.push_back({each.object, each.key});
+        current.locations.push_back({each.object, each.key, each.symbols});
       } else {
         current.direct = join(current.direct, Value(each), symbols_);
       }
@@ -194,9 +194,10 @@ void Memory::write(State& state, const Location& location, const Value& given, b
   if (key.kind == Key::Kind::kNext) key = next_cell(object, strong);
   if (key.kind == Key::Kind::kAny) {
     if (disagree(value)) return write(state, location, weakened(value), strong);
-    for (auto& [each, cell] : object.cells) {  // a Sequential only ever gets more
-      if (each.kind == Key::Kind::kIndex && object.type != kSequential)
-        cell = weak_update(cell, value, symbols_);
+    // One more is behind those that are there already, and a Sequential only ever gets more.
+    const bool is_one_more = location.key.kind == Key::Kind::kNext || object.type == kSequential;
+    for (auto& [each, cell] : object.cells) {
+      if (each.kind == Key::Kind::kIndex && !is_one_more) cell = weak_update(cell, value, symbols_);
     }
     object.rest = weak_update(object.rest, value, symbols_);
     return;

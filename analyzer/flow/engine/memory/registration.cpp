@@ -39,7 +39,8 @@ bool may_be(const Value& value, const Value& registered) {
     return is_tensor(each) && std::any_of(registered.begin(), registered.end(), [&](const Alternative& one) {
              const bool of_one_rank = each.rank.symbol && each.rank.symbol == one.rank.symbol;
              return same_place_in_order(each, one) &&
-                    (forgot_which(each) || forgot_which(one) || (value.size() > 1 && of_one_rank));
+                    (forgot_which(each) || forgot_which(one) ||
+                     ((value.size() > 1 || registered.size() > 1) && of_one_rank));
            });
   });
 }
@@ -91,7 +92,9 @@ class Doubt {
                              return true;
                            });
     for (const HeapId id : holders) {
-      for (auto& [key, cell] : state.change(id).cells) cell = concerns(cell) ? doubtful(cell) : cell;
+      HeapObject& holder = state.change(id);
+      for (auto& [key, cell] : holder.cells) cell = concerns(cell) ? doubtful(cell) : cell;
+      if (concerns_rest(holder.rest)) holder.rest = doubtful(holder.rest);
     }
   }
 
@@ -100,14 +103,18 @@ class Doubt {
   bool has(const HeapObject& object) const {
     using Object = HeapObject::Kind;
     return object.kind != Object::kTensor && object.kind != Object::kBuffer &&
-           std::any_of(object.cells.begin(), object.cells.end(),
-                       [&](const auto& cell) { return concerns(cell.second); });
+           (concerns_rest(object.rest) ||
+            std::any_of(object.cells.begin(), object.cells.end(),
+                        [&](const auto& cell) { return concerns(cell.second); }));
+  }
+  static bool is_join(const Value& value) {
+    return std::any_of(value.begin(), value.end(), [](const Alternative& each) { return each.of_several; });
   }
   bool concerns(const Value& value) const {
-    const bool is_join =
-        std::any_of(value.begin(), value.end(), [](const Alternative& each) { return each.of_several; });
-    return (is_join || !is_made_here_) && may_be(value, before_);
+    return (is_join(value) || !is_made_here_) && may_be(value, before_);
   }
+  // What a list was handed in with is another tensor than one that is handed in beside it.
+  bool concerns_rest(const Value& rest) const { return is_join(rest) && may_be(rest, before_); }
 
   const Value& before_;
   Value after_;
@@ -197,7 +204,9 @@ void Registrations::take_over_registered(State& state, const Registered& callees
   if (!is_there(state, own.after)) return;  // of a run that was dropped
   if (!own.always) own.after = join(weakened(own.before), weakened(own.after), symbols_);
   replace_everywhere(state, own.before, own.after);
-  Doubt(own, symbols_).values(state);
+  const Doubt doubt(own, symbols_);
+  doubt.values(state);
+  if (own.before.size() > 1) doubt.cells(state);
   own.block = caller ? caller->block : 0;
   add_once(changes_.registered, own);
 }

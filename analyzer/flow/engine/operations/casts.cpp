@@ -54,7 +54,27 @@ Value Casts::dtype_of(const Activation& activation, const Instruction& instructi
   return out.is_bottom() ? Value(Alternative::a_dtype(Dtype::kUndefined)) : out;
 }
 
+// Whether the dtype is asked of the very value that is cast, which has not changed since.
+bool Casts::is_own_dtype(const Activation& activation, const Instruction& instruction, const State& state) {
+  const Instruction* asks =
+      instruction.args.size() > 1 ? activation.info.definition(instruction.args[1].value) : nullptr;
+  const Value& given = argument(state, instruction, 0);
+  const bool is_asked_of_it =
+      asks && asks->op == Op::kDtypeOf && argument(state, *asks, 0).same(given) && !given.is_bottom();
+  const bool is_number = std::any_of(given.begin(), given.end(), [](const Alternative& each) {
+    return each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kDtype;
+  });
+  return is_asked_of_it && !is_number &&
+         dtype_of(activation, *asks, state) == argument(state, instruction, 1);
+}
+
 Value Casts::cast(const Activation& activation, const Instruction& instruction, const State& state) {
+  Value out;
+  if (is_own_dtype(activation, instruction, state)) {
+    for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0)))
+      out = join(out, Value(each), symbols_);
+    return out;
+  }
   std::vector<StatedDtype> dtypes;
   bool unchanged = false;
   for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 1))) {
@@ -64,7 +84,6 @@ Value Casts::cast(const Activation& activation, const Instruction& instruction, 
         {known ? each.dtype : Dtype::kUndefined, each.assumed, each.uncertain, each.symbols, each.told});
   }
   if (unchanged) return argument(state, instruction, 0);
-  Value out;
   for (const Alternative& given : memory_.tensors(state, argument(state, instruction, 0))) {
     const Alternative from = number_of_type(given, named(state, instruction, "from"));
     for (const auto& [dtype, assumed, uncertain, symbols, told] : dtypes) {

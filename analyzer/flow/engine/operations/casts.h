@@ -13,6 +13,8 @@ class Casts {
   Value cast(const Activation& activation, const Instruction& instruction, const State& state);
 
  private:
+  bool is_own_dtype(const Activation& activation, const Instruction& instruction, const State& state);
+
   Origins& origins_;
   SymbolSets& symbols_;
   Memory& memory_;

@@ -175,15 +175,16 @@ Value Operators::wrap_list(const Activation& activation, const Instruction& inst
 }
 
 Value Operators::apply(const Activation& activation, const Instruction& instruction, const Operator& op,
-                       Operands given, State& state) {
+                       Operands given, State& state, std::vector<Refused>* refused) {
   const Rank rank =
       ranks_.own_rank(activation, instruction,
                       OperatorRank(op, instruction, ranks_.rank_inputs(instruction, state)).result());
-  return apply_at(rank, activation, instruction, op, std::move(given), state);
+  return apply_at(rank, activation, instruction, op, std::move(given), state, refused);
 }
 
 Value Operators::apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
-                          const Operator& op, Operands given, const State& state) {
+                          const Operator& op, Operands given, const State& state,
+                          std::vector<Refused>* refused) {
   SymbolSetId conditions = 0;
   for (const Input& input : given.inputs) {
     for (const Alternative& each : input.alternatives) {
@@ -192,7 +193,8 @@ Value Operators::apply_at(const Rank& rank, const Activation& activation, const 
   }
   Alternative unknown = Alternative::tensor(Dtype::kUndefined, rank);
   unknown.symbols = conditions;
-  const Value out = outcomes(activation, instruction, op, std::move(given), rank, Value(unknown), state);
+  const Value out =
+      outcomes(activation, instruction, op, std::move(given), rank, Value(unknown), state, refused);
   return out.is_bottom() ? Value(unknown) : out;
 }
 
@@ -229,9 +231,47 @@ bool Operators::is_view_of_input(const Activation& activation, ValueId id, const
   return false;
 }
 
+namespace {
+// Of each alternative of each input, what became of the combinations that it is in.
+class Fates {
+ public:
+  explicit Fates(const std::vector<Input>& inputs) : inputs_(inputs) {
+    for (const Input& each : inputs) fates_.emplace_back(each.alternatives.size());
+  }
+  void note(std::size_t combination, bool passes) {
+    for (std::vector<Fate>& of_input : fates_) {
+      if (of_input.empty()) continue;
+      Fate& fate = of_input[combination % of_input.size()];
+      (passes ? fate.passes : fate.throws) = true;
+      combination /= of_input.size();
+    }
+  }
+  std::vector<Refused> refused() const {
+    std::vector<Refused> out;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      Refused one{inputs_[i].value, {}};
+      for (std::size_t a = 0; a < fates_[i].size(); ++a) {
+        if (fates_[i][a].throws && !fates_[i][a].passes)
+          one.alternatives.push_back(inputs_[i].alternatives[a]);
+      }
+      if (one.value && !one.alternatives.empty()) out.push_back(std::move(one));
+    }
+    return out;
+  }
+
+ private:
+  struct Fate {
+    bool passes = false, throws = false;
+  };
+  const std::vector<Input>& inputs_;
+  std::vector<std::vector<Fate>> fates_;
+};
+}  // namespace
+
 // Bottom when PyTorch throws for every combination.
 Value Operators::outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
-                          Operands given, const Rank& rank, const Value& too_many, const State& state) {
+                          Operands given, const Rank& rank, const Value& too_many, const State& state,
+                          std::vector<Refused>* refused) {
   std::vector<Input>& inputs = given.inputs;
   if (!effects_.tells_half_types_apart)
     effects_.tells_half_types_apart = flow::tells_half_types_apart(op, options_.device, torch_version_);
@@ -248,6 +288,7 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
   if (!given.has_dtype) dtypes.assign(1, std::nullopt);
   const OperatorSite site{activation.function, &instruction, &activation.info};
   Value out;
+  Fates fates(inputs);
   bool left_out = false;
   for (std::size_t index = 0; index < combinations; ++index) {
     std::vector<ChosenInput> chosen;
@@ -273,8 +314,10 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
                                                                          : StatedBy::kCode;
       const OperatorResults results(op, site, chosen, stated, {by, dtype ? dtype->told : 0}, rank, origins_,
                                     symbols_);
-      for (Alternative each :
-           results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype)) {
+      const std::vector<Alternative> made =
+          results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype);
+      fates.note(index, !made.empty());
+      for (Alternative each : made) {
         if (each.dtype == Dtype::kComplex32) effects_.note_named(each.dtype);  // bfloat16 has no such type
         if (!dtype && !options_.settings_named_by_user && is_guessed(each, op, chosen)) each.uncertain = true;
         each.uncertain = each.uncertain || in_doubt || (may_be_counts && !is_half(each.dtype));
@@ -290,6 +333,7 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
       }
     }
   }
+  if (refused && !out.is_bottom()) *refused = fates.refused();
   return out.is_bottom() && left_out ? too_many : out;
 }
 

@@ -25,16 +25,18 @@ class Operators {
   Operands operands(const Instruction& instruction, const Operator& op, const State& state);
   bool cannot_store(const Activation& activation, const Instruction& instruction, State& state);
   Value apply(const Activation& activation, const Instruction& instruction, const Operator& op,
-              Operands given, State& state);
+              Operands given, State& state, std::vector<Refused>* refused = nullptr);
   Value apply_at(const Rank& rank, const Activation& activation, const Instruction& instruction,
-                 const Operator& op, Operands given, const State& state);
+                 const Operator& op, Operands given, const State& state,
+                 std::vector<Refused>* refused = nullptr);
   Value wrap_list(const Activation& activation, const Instruction& instruction, const Value& element,
                   State& state);
 
  private:
   bool is_view_of_input(const Activation& activation, ValueId id, const State& state) const;
   Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
-                 Operands given, const Rank& rank, const Value& too_many, const State& state);
+                 Operands given, const Rank& rank, const Value& too_many, const State& state,
+                 std::vector<Refused>* refused = nullptr);
 
   const AnalysisOptions& options_;
   const std::string& torch_version_;

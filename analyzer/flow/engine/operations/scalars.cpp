@@ -327,7 +327,14 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
   if (instruction.name == kLoopEntered)
     return Value(Alternative::boolean(truth(argument(state, instruction, 0)).value_or(true)));
   if (instruction.args.empty()) {
-    if (instruction.name == "default_dtype") return Value(Alternative::a_dtype(state.default_dtype));
+    if (instruction.name == "default_dtype") {
+      const Alternative known = Alternative::a_dtype(state.default_dtype);
+      if (state.default_dtype != Dtype::kUndefined) return Value(known);
+      // Beside float32 what is not known is taken to be no wider; this may be.
+      Alternative wider = Alternative::a_dtype(Dtype::kFloat64);
+      wider.uncertain = true;
+      return Value({known, wider});
+    }
     if (auto answer = autocast_question(instruction, state)) {
       // Outside autocast the device's own answers, whatever the setting.
       const bool is_asked = instruction.name.starts_with("autocast_dtype") && !state.autocast.assumed;

@@ -1,0 +1,129 @@
+// What a way has passed: an operator that throws, a conversion since a dtype was asked for.
+#include <fmt/format.h>
+
+#include "tests/catch.h"
+#include "tests/unit/flow/lint_text.h"
+
+namespace dtype_guard::flow {
+namespace {
+using Found = std::vector<std::string>;
+
+// %1 and %2 are inputs of two dimensions, %3 and %4 a flag and a count that a caller decides.
+Found found(const std::string& body, const std::string& setting) {
+  return findings(fmt::format(R"IR(
+function f
+  parameter q: tensor
+  parameter k: tensor
+  parameter flag: number "bool"
+  parameter count: number "int"
+  variables v
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = param 2
+  %4 = param 3
+  %5 = const 2
+  %6 = op dim(self=%1)
+  %7 = op eq(%6, %5)
+  assume %7
+  %8 = op dim(self=%2)
+  %9 = op eq(%8, %5)
+  assume %9
+  %10 = pack(%5, %5)
+{}  return
+)IR",
+                              body),
+                  {{setting}, true});
+}
+
+const std::string kWideOrInput = R"IR(  store v, %1
+  branch %3 ? b1 : b2
+b1:
+  %20 = op ones(%10) ; 20:3-20:9 "wide"
+  store v, %20
+  jump b2
+b2:
+  %30 = load v
+)IR";
+const std::string kCall = "  %40 = sink flash(q=%1, k=%1, v=%30) ; 99:3-99:20 \"flash(q, q, v)\"\n";
+
+TEST_CASE("behind an operator a tensor is none of those that it throws for") {
+  const std::string product = "  %31 = op linear(%30, %1)\n";
+  CHECK(found(kWideOrInput + kCall, "bf16").size() == 1);
+  CHECK(found(kWideOrInput + product + kCall, "bf16").empty());
+  const std::string handled = "  %32 = op may_throw()\n  branch %32 ? b3 : b4\nb3:\n  jump b4\nb4:\n";
+  CHECK(found(kWideOrInput + product + handled + kCall, "bf16").size() == 1);
+}
+
+TEST_CASE("a tensor that was converted has its dtype no longer") {
+  const auto asked = [](const std::string& convert) {
+    return found(R"IR(  %11 = object Holder()
+  %12 = register buffer "a", %11, %1
+  %13 = dtype_of %1
+  %14 = const float32
+)IR" + convert + R"IR(  %15 = dtype_of %2
+  %16 = op eq(%15, %13)
+  branch %16 ? b1 : b2
+b1:
+  %17 = sink flash(q=%1, k=%1, v=%1) ; 99:3-99:20 "flash(q)"
+  jump b2
+b2:
+)IR",
+                 "fp16");
+  };
+  CHECK(asked("  retype %11, %14\n").size() == 1);
+  CHECK(asked("").empty());
+}
+
+TEST_CASE("a tensor is no dtype that a comparison could exclude") {
+  const auto compared = [](const char* with) {
+    return found(fmt::format(R"IR(  %11 = op ones(%10) ; 11:3-11:9 "wide"
+  %12 = dtype_of %11
+  %13 = op ne(%12, {})
+  assume %13
+  %14 = sink flash(q=%11, k=%11, v=%11) ; 99:3-99:20 "flash(wide)"
+)IR",
+                             with),
+                 "bf16");
+  };
+  CHECK(compared("%11").size() == 1);
+  CHECK(compared("%12").empty());
+}
+
+TEST_CASE("where autocast was off another dtype may be set than where it was on") {
+  const auto after = [](const std::string& otherwise) {
+    return found("  branch %4 ? b1 : b2\nb1:\n" + otherwise + R"IR(  jump b3
+b2:
+  %11 = const true
+  %12 = const bfloat16
+  set_autocast cuda(on=%11, dtype=%12)
+  jump b3
+b3:
+  %13 = const true
+  set_autocast cuda(on=%13)
+  %14 = op ones(%10)
+  %15 = op matmul(%14, %14) ; 15:3-15:9 "product"
+  %16 = sink flash(q=%1, k=%1, v=%15) ; 99:3-99:20 "flash(q, q, product)"
+)IR",
+                 "fp16");
+  };
+  CHECK(after("").empty());
+  CHECK(after("  %21 = const bfloat16\n  set_autocast cuda(dtype=%21)\n").size() == 1);
+}
+
+TEST_CASE("a cast of a tensor to the dtype that it has leaves in doubt what was") {
+  const auto beside = [](const std::string& cast, const char* operand) {
+    return found(fmt::format(R"IR(  %11 = call any_tensor(%2)
+  %12 = sink sdpa(q=%11, k=%11, v=%11)
+  %13 = op ones(%10) ; 13:3-13:9 "wide"
+{}  %17 = sink flash(q={}, k={}, v=%13) ; 99:3-99:20 "flash(q, k, wide)"
+)IR",
+                             cast, operand, operand),
+                 "autocast-bf16");
+  };
+  const std::string own = "  %14 = dtype_of %12\n  %15 = cast %12, %14\n";
+  CHECK(beside(own, "%15") == beside("", "%12"));
+  CHECK(beside("  %14 = dtype_of %1\n  %15 = cast %12, %14\n", "%15").size() == 1);
+}
+}  // namespace
+}  // namespace dtype_guard::flow
