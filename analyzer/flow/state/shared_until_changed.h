@@ -51,8 +51,7 @@ class TypeName : public SharedUntilChanged<std::string> {
   bool starts_with(std::string_view text) const { return get().starts_with(text); }
   friend bool operator==(const TypeName&, const TypeName&) = default;
   template <std::convertible_to<std::string_view> Text>
-    requires(!std::is_same_v<Text, TypeName>)
-  friend bool operator==(const TypeName& name, const Text& text) {
+  requires(!std::is_same_v<Text, TypeName>) friend bool operator==(const TypeName& name, const Text& text) {
     return name.get() == std::string_view(text);
   }
 };
