@@ -320,8 +320,7 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
     return false;
   };
   const auto too_much = [&] {
-    limit_ = fmt::format("to try an edit in all functions that lead there takes more than {} steps",
-                         budget_);
+    limit_ = fmt::format("to try an edit in all functions that lead there takes more than {} steps", budget_);
     return false;
   };
   if (spent_on_others_ + spent_ > kStepsForAll) {
