@@ -43,7 +43,10 @@ OptionOutline outline(const CLI::Option& option, const Choices& choices) {
 
 CommandOutline outline(const CLI::App& app, const Choices& choices) {
   CommandOutline out{app.get_name(), app.get_description(), app.get_footer(), {}, {}};
-  for (const CLI::Option* each : app.get_options()) out.options.push_back(outline(*each, choices));
+  for (const CLI::Option* each : app.get_options()) {
+    const bool is_hidden = each->get_group().empty();  // from --help, and what is made of it
+    if (!is_hidden) out.options.push_back(outline(*each, choices));
+  }
   const auto every = [](const CLI::App*) { return true; };
   for (const CLI::App* each : app.get_subcommands(every)) out.commands.push_back(outline(*each, choices));
   return out;

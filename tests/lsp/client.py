@@ -40,6 +40,7 @@ class Client:
         self.diagnostics = {}  # by uri, the last that were published
         self.published = 0
         self.exact = False  # whether the last answer was the last word
+        self.settings = None  # what it is told when it asks for them
         self.errors = b""
         self.next_id = 0
         self.changed = threading.Condition()
@@ -73,7 +74,7 @@ class Client:
         with self.changed:
             if "method" in message and "id" in message:
                 self.requests.append(message)
-                answer = [None] if message["method"] == "workspace/configuration" else None
+                answer = [self.settings] if message["method"] == "workspace/configuration" else None
                 self.send({"jsonrpc": "2.0", "id": message["id"], "result": answer})
             elif "method" in message:
                 if message["method"] == "textDocument/publishDiagnostics":

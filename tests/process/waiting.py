@@ -49,5 +49,5 @@ def what_waits(leader):
                 os.kill(int(folder.name), number)
             except ProcessLookupError:
                 pass
-    time.sleep(1)
+        time.sleep(0.5)  # one after the other: they write to one place, a word at a time
     return "\n".join(lines)
