@@ -100,66 +100,6 @@ class Answers(unittest.TestCase):
         self.client.settle(self.path)
         self.assertEqual(self.codes(), [])
 
-    # A fix that was found before another file came to rest on what it changes.
-    def test_fix_all_is_tried_on_the_text(self):
-        self.text = """import torch
-from flash_attn import flash_attn_func
-
-
-def scaled(x):
-    return x * torch.ones(1)
-
-
-def attend(q, k, v):
-    k = scaled(k)
-    return flash_attn_func(q, k, v)
-"""
-        self.path.write_text(self.text)
-        layers = self.root / "sample/layers.py"
-        before = "import torch.nn.functional as F\n\nfrom sample.attention import scaled\n"
-        layers.write_text(before)
-        self.begin(options={"exactAfter": 600_000})
-        self.client.open(layers, before)
-        self.client.settle(layers)
-        every = lambda: [applied(self.text, each["edit"]["documentChanges"][0]["edits"]) for each in self.actions(5, only=["source.fixAll"])]
-        cast_back = self.text.replace("x * torch.ones(1)", "(x * torch.ones(1)).to(x.dtype)")
-        self.assertEqual((self.codes(), every()), (["attention-implicit-promotion"], [cast_back]))
-        # All three are wide here, until that fix makes one of them half.
-        self.client.change(layers, 2, {"text": before + "\n\ndef wide(q, k, v):\n    k = scaled(k)\n"
-                                       "    return F.scaled_dot_product_attention(q.float(), k, v.float())\n"})
-        self.client.settle(layers)
-        self.assertEqual((self.codes(), self.codes(layers), self.client.exact),
-                         (["attention-implicit-promotion", "silent-attention-fallback"], [], False))
-        self.assertEqual(every(), [])
-        # Searched for anew, there is another.
-        self.client.notify("workspace/didChangeConfiguration", {"settings": {"dtypeLint": {"exactAfter": 0}}})
-        self.client.settle_exactly(layers)
-        self.assertEqual(every(), [self.text.replace("q, k, v)\n", "q, k.to(q.dtype), v)\n")])
-
-    # What kept roots ran is not known once functions are numbered anew: then those that may come to the next change are evaluated.
-    def test_first_answers_where_functions_come_and_go(self):
-        tables, layers = self.root / "sample/tables.py", self.root / "sample/layers.py"
-        texts = {path: path.read_text() for path in (tables, layers)}
-        self.begin(options={"exactAfter": 600_000})
-        for path, text in texts.items():
-            self.client.open(path, text)
-        self.client.settle(tables)
-        both = ["attention-implicit-promotion", "autocast-fp32-operator"]
-        number = "return 1.0"
-        for version in (2, 4):
-            self.client.change(layers, version, {"text": texts[layers] + "\n\ndef new(q, k, v):\n    return attend(q, k, v)\n"})
-            self.client.settle(tables)
-            self.assertEqual((self.codes(), self.client.exact), (both, False))
-            self.client.change(tables, version, {"text": texts[tables].replace("return torch.ones(1)", number)})
-            self.client.settle(tables)
-            self.assertEqual((self.codes(), self.client.exact), (both[1:], False))
-            self.client.change(layers, version + 1, {"text": texts[layers]})
-            self.client.settle(tables)
-            self.assertEqual((self.codes(), self.client.exact), (both[1:], False))
-            self.client.change(tables, version + 1, {"text": texts[tables]})
-            self.client.settle(tables)
-            self.assertEqual((self.codes(), self.client.exact), (both, False))
-
     def test_comment_accepts(self):
         self.begin()
         accept = next(each for each in self.actions(9) if each["title"].startswith("Accept"))
