@@ -51,10 +51,11 @@ demo: configure
 	cmake --build --preset $(PRESET) --target demo_programs
 	@python3 examples/demo.py --build $(BUILD)
 
-# Never fails: without it the tests that ask that PyTorch skip and say why.
+# Never fails: without it the tests that ask that PyTorch, or pytest-lsp, skip and say why.
 torch-venv: packages
 	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/pytorch/torch_venv.sh $(BUILD))
 	@$(if $(filter-out off,$(TORCH_VENV)),tests/unit/rules/pytorch/torch_jobs.sh $(BUILD))
+	@$(if $(filter-out off,$(TORCH_VENV)),tests/lsp/pytest_lsp_venv.sh $(BUILD))
 
 test: build torch-venv old-glibc
 	ctest --preset $(PRESET) $(if $(TESTS),-R '$(TESTS)')

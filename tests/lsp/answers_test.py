@@ -256,6 +256,9 @@ class Answers(unittest.TestCase):
         self.client.open(self.path, text, language="cpp")
         self.client.settle_exactly(self.path)
 
+    def header_actions(self):
+        return self.client.call("textDocument/codeAction", {"textDocument": {"uri": uri(self.header)}, "range": ALL, "context": {"diagnostics": []}})
+
     def test_cxx(self):
         self.cxx(CPP)
         path = self.path
@@ -311,6 +314,16 @@ class Answers(unittest.TestCase):
         self.client.saved(self.header)
         self.client.settle_exactly(self.path)
         self.assertEqual(self.codes(self.header), ["attention-implicit-promotion"])
+        # Places are of the saved text: an edit there would not fit what is in the editor.
+        accept = lambda: [each["edit"]["documentChanges"][0]["edits"] for each in self.header_actions() if each["title"].startswith("Accept")]
+        edits, = accept()
+        self.assertEqual(applied(wide, edits), wide.removesuffix("\n") + "  // NOLINT(dtype-attention-implicit-promotion)\n")
+        self.client.change(self.header, 3, {"text": "// Another line.\n" + wide})
+        self.client.settle(self.path)
+        self.assertEqual((self.codes(self.header), accept()), (["attention-implicit-promotion"], []))
+        self.client.change(self.header, 4, {"text": wide})
+        self.client.settle(self.path)
+        self.assertEqual(accept(), [edits])
         # With a kept start of the file, of the older header.
         self.client.change(self.path, 2, {"text": self.path.read_text() + "\n"})
         self.client.settle(self.path)

@@ -1,9 +1,12 @@
 """A client of `dtype-lint --lsp` that keeps what the server says: no library, so that a test sees every byte."""
+import fcntl
 import json
 import os
 import pathlib
 import queue
 import subprocess
+import sys
+import termios
 import threading
 import time
 
@@ -162,6 +165,23 @@ class Client:
 
     def shown(self, path):
         return self.diagnostics.get(uri(path), [])
+
+    # The pipe that the analysis answers through, opened once more: what the server has not read of it can be counted.
+    def from_analysis(self):
+        server = self.process.pid
+        analysis, = pathlib.Path(f"/proc/{server}/task/{server}/children").read_text().split()
+        pipes = lambda process, mode: {os.readlink(each): each for each in pathlib.Path(f"/proc/{process}/fd").iterdir()
+                                       if os.readlink(each).startswith("pipe:") and os.stat(each, follow_symlinks=False).st_mode & mode}
+        read, written = pipes(server, 0o400), pipes(analysis, 0o200)
+        shared, = read.keys() & written.keys()
+        return read[shared]
+
+    def waits_in(self, pipe):
+        descriptor = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        try:
+            return int.from_bytes(fcntl.ioctl(descriptor, termios.FIONREAD, b"\0" * 4), sys.byteorder)
+        finally:
+            os.close(descriptor)
 
     def stop(self, seconds=20):
         self.call("shutdown", seconds=seconds)

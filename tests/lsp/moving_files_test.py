@@ -95,6 +95,33 @@ class MovingFiles(unittest.TestCase):
         self.client.settle_exactly(self.path)
         self.assertEqual((self.codes(), self.codes(other)), (BOTH, BOTH))
 
+    # What an import means changes with files that nothing has read before.
+    def test_an_imported_file_comes_and_goes(self):
+        scales = self.root / "sample/scales.py"
+        self.text = self.text.replace("from sample.tables", "from sample.scales")
+        self.path.write_text(self.text)
+        self.begin()
+        one, two = BOTH[1:], BOTH
+        self.assertEqual(self.codes(), one)
+        text = "import torch\n\n\ndef make_scale():\n    return torch.ones(1)\n"
+        for where in ("on disk", "in the editor"):
+            with self.subTest(where):
+                if where == "on disk":
+                    scales.write_text(text)
+                    self.watched((scales, 1))
+                else:
+                    self.client.open(scales, text)
+                self.client.settle_exactly(self.path)
+                self.assertEqual(self.codes(), two)
+                if where == "on disk":
+                    scales.unlink()
+                    self.watched((scales, 3))
+                else:
+                    self.client.close(scales)
+                self.client.settle_exactly(self.path)
+                self.assertEqual(self.codes(), one)
+        self.assertEqual(self.client.stop(), 0)
+
     def test_a_folder_behind_a_link(self):
         link = self.top / "link"
         link.symlink_to(self.root)

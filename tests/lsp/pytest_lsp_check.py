@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """dtype-lint --lsp with pytest-lsp as its client, which knows the protocol's types: hints, hovers and diagnostics.
 
-usage: pytest_lsp_check.py DTYPE_LINT VENV    skipped (77) where the venv has no pytest-lsp"""
+usage: pytest_lsp_check.py DTYPE_LINT BUILD    skipped (77) where pytest_lsp_venv.sh could not set up BUILD/.pytest-lsp"""
 import pathlib
 import subprocess
 import sys
@@ -51,11 +51,11 @@ async def test_answers(client: LanguageClient):
 
 
 def main():
-    lint, venv = sys.argv[1:3]
-    python = pathlib.Path(venv) / "bin/python"
-    found = python.exists() and subprocess.run([python, "-c", "import pytest_lsp"], capture_output=True).returncode == 0
-    if not found:
-        print(f"skipped: {venv} has no pytest-lsp; tests/unit/rules/pytorch/torch_venv.sh sets it up where a package index can be reached")
+    lint, build = sys.argv[1], pathlib.Path(sys.argv[2]).resolve()
+    python, why = build / ".pytest-lsp/bin/python", build / "no-pytest-lsp.txt"
+    if not python.exists():
+        reason = why.read_text().strip() if why.exists() else "make test sets it up, or tests/lsp/pytest_lsp_venv.sh BUILD"
+        print(f"skipped: no {python}: {reason}")
         return 77
     sys.path.insert(0, str(pathlib.Path(__file__).parent))
     import project
@@ -63,7 +63,7 @@ def main():
         root = project.write(pathlib.Path(folder) / "one")
         test = pathlib.Path(folder) / "test_lsp.py"
         test.write_text(TEST.format(root=str(root), lint=lint))
-        return subprocess.run([python, "-m", "pytest", "-q", "-o", "asyncio_mode=auto", "-p", "no:cacheprovider", test], cwd=folder).returncode
+        return subprocess.run([python, "-m", "pytest", "-q", "-o", "asyncio_mode=auto", "-o", "asyncio_default_fixture_loop_scope=function", "-p", "no:cacheprovider", test], cwd=folder).returncode
 
 
 if __name__ == "__main__":

