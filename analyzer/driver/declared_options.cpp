@@ -92,6 +92,8 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_flag("--lsp", options.lsp,
                "Answer an editor over standard input and output (Language Server Protocol); the folders are "
                "those that it opens");
+  constexpr auto kNothing = [](std::int64_t) {};  // --lsp knows no other way, and editors add it
+  app.add_flag_function("--stdio", kNothing, "With --lsp: over standard input and output")->group("");
   app.add_option("--root", options.root, "Project folder: code below it is yours")->type_name("DIR");
   list(
       app.add_option("--rules", written.rules, "Rules to report, or -RULE to leave one out; may be repeated"))

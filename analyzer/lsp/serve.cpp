@@ -35,12 +35,23 @@ class Server {
     while (!session_.exit_status()) {
       wait();
       session_.at_time(Clock::now());
+      if (has_lost_client()) session_.client_has_gone();
     }
     send_to_client(true);
     return *session_.exit_status();
   }
 
  private:
+  // A client may be gone while another process holds its pipes. One in a namespace of its own is not seen
+  // from the start, and is not missed.
+  bool has_lost_client() {
+    const int process = session_.client_process();
+    if (process <= 0) return false;
+    const bool is_there = ::kill(process, 0) == 0 || errno != ESRCH;
+    was_seen_ = was_seen_ || is_there;
+    return was_seen_ && !is_there;
+  }
+
   void to_client(const Json& message) { unsent_ += framed(dumped(message)); }
 
   void wait() {
@@ -110,6 +121,7 @@ class Server {
   std::string unsent_;
   std::size_t sent_ = 0;  // of it
   std::vector<Clock::time_point> restarts_;
+  bool was_seen_ = false;  // the client's process
   Session session_;
 };
 

@@ -119,7 +119,10 @@ void Session::initialize(const Json& id, const Json& params) {
   respond(id, {{"capabilities", server_capabilities(client_)},
                {"serverInfo", {{"name", "dtype-lint"}, {"version", version_}}}});
   const Json& options = at(params, "initializationOptions");
-  configured(at(options, "dtypeLint").is_null() ? options : at(options, "dtypeLint"));
+  initial_settings_ = at(options, "dtypeLint").is_null() ? options : at(options, "dtypeLint");
+  configured(initial_settings_);
+  const Json& process = at(params, "processId");
+  if (process.is_number_integer()) client_process_ = process.get<int>();
 }
 
 void Session::initialized() {
@@ -138,7 +141,7 @@ void Session::from_client(const Json& response) {
   asked_client_.erase(found);
   if (phase_ != Phase::kRunning || method != "workspace/configuration") return;
   const Json& items = list_at(response, "result");
-  if (!items.empty() && items.front().is_object()) configured(items.front());
+  if (!items.empty()) configured(items.front().is_object() ? items.front() : initial_settings_);
 }
 
 void Session::cancel(const Json& id) {

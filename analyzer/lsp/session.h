@@ -37,6 +37,8 @@ class Session {
   std::optional<Clock::time_point> wakes_at() const { return analyse_at_; }
   void at_time(Clock::time_point now);
   std::optional<int> exit_status() const { return exit_status_; }
+  // Of the client, as it said; 0: it did not.
+  int client_process() const { return client_process_; }
 
  private:
   enum class Phase : std::uint8_t { kNew, kRunning, kShutDown };
@@ -101,6 +103,8 @@ class Session {
   std::set<std::string> broken_;                // files that took the analysis down, until they change
   std::string progress_;                        // its token; empty: none is shown
   std::optional<int> exit_status_;
+  int client_process_ = 0;
+  Json initial_settings_;  // which hold where the client has none
 };
 
 }  // namespace dtype_guard::lsp

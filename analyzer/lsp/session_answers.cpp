@@ -10,6 +10,7 @@ namespace dtype_guard::lsp {
 namespace {
 constexpr int kInternalError = -32603;
 constexpr int kRequestFailed = -32803;
+constexpr int kContentModified = -32801;  // which editors do not show
 constexpr int kWarning = 2;
 }  // namespace
 
@@ -27,7 +28,8 @@ void Session::from_analysis(const Json& message) {
   const auto found = pending_.find(number.get<std::int64_t>());
   if (found == pending_.end()) return;  // cancelled meanwhile
   if (message.contains("failed")) {
-    refuse(found->second.id, kRequestFailed, text_at(message, "failed"));
+    refuse(found->second.id, is_true_at(message, "changed") ? kContentModified : kRequestFailed,
+           text_at(message, "failed"));
   } else {
     respond(found->second.id, at(message, "value"));
   }

@@ -57,6 +57,16 @@ int first_broken_line(std::string_view text) {
   }
   return 0;
 }
+// Python takes a carriage return alone for the end of a line, and what else reads the file may not: 0 where
+// there is none.
+int line_of_lone_return(const std::string& text) {
+  int line = 1;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] == '\r' && (at + 1 == text.size() || text[at + 1] != '\n')) return line;
+    line += text[at] == '\n' ? 1 : 0;
+  }
+  return 0;
+}
 }  // namespace
 
 SourceText read_source(const ProjectOptions& options, const std::string& path) {
@@ -84,6 +94,10 @@ SourceText read_source(const ProjectOptions& options, const std::string& path) {
     out.wrong = "is not UTF-8 in line " + std::to_string(line) +
                 (encoding.empty() ? "; save it as UTF-8"
                                   : "; it says " + encoding + ", which is not read: save it as UTF-8");
+  }
+  if (const int line = out.wrong.empty() ? line_of_lone_return(out.text) : 0) {
+    out.wrong = "has a carriage return without a line feed in line " + std::to_string(line) +
+                ", of which it is not clear whether it ends the line; save it with LF or CRLF";
   }
   if (!out.wrong.empty()) out.text.clear();
   if (out.text.starts_with("\xEF\xBB\xBF")) out.text.replace(0, 3, "   ");  // a byte order mark

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/python/parser_memory.h"
+#include "rules/text/utf8.h"
 
 extern "C" const TSLanguage* tree_sitter_python(void);
 
@@ -21,10 +22,16 @@ bool is_word(char c) {
 }
 
 std::string quoted(std::string_view text) {
-  const std::size_t line = std::min(text.find('\n'), kQuoted);
+  const std::size_t line = std::min({text.find('\n'), kQuoted, text.size()});
   std::string out = "'";
-  out += text.substr(0, line);
-  out += line < text.size() ? "...'" : "'";
+  std::size_t end = 0;
+  while (end < line) {  // not within a character
+    const std::size_t next = end + utf8_character(text, end).length;
+    if (next > line) break;
+    end = next;
+  }
+  out += text.substr(0, end);
+  out += end < text.size() ? "...'" : "'";
   return out;
 }
 

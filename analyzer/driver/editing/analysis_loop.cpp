@@ -310,6 +310,7 @@ void AnalysisLoop::answer(const Json& ask) {
     answering_.reset();
     // Places have moved: the client asks again where it still wants to know.
     out["failed"] = "the text has changed meanwhile";
+    out["changed"] = true;
     channel_.send(out);
     throw;
   } catch (const std::exception& error) {

@@ -22,6 +22,11 @@ TEST_CASE("bytes that are no text are refused with a word for it") {
   CHECK(lowered(std::string("x = 1\0", 6)).errors.at(0).message ==
         "is no Python source: it holds null bytes");
   CHECK(has(lowered("x = 1\ny = '\xff'\n").errors.at(0).message, "is not UTF-8 in line 2"));
+  for (const char* text : {"x = 1\ny = 2\rz = 3\n", "x = 1\ny = 2\r\r\n", "x = 1\ny = 2\r"}) {
+    CAPTURE(text);
+    CHECK(has(lowered(text).errors.at(0).message, "a carriage return without a line feed in line 2"));
+  }
+  CHECK(lowered("x = 1\r\ny = 2\r\n").errors.empty());
   CHECK(lowered("# -*- coding: latin-1 -*-\ny = '\xff'\n").errors.empty());
   CHECK(lowered("\xEF\xBB\xBFx = 1\n").errors.empty());
   CHECK(lowered("").errors.empty());
