@@ -65,7 +65,7 @@ class Jobs:
     def start(self, way, stop):
         self.zygote.stdin.write(f"{way} {stop}\n".encode())
         word, process = self.answer(STARTS)
-        self.case.assertEqual(word, "ready")
+        self.case.assertEqual(word, "ready", f"{self.step}: {process}\n{self.said()}")
         return process
 
     def end(self, stop, seconds=HANGS):
