@@ -166,6 +166,23 @@ class Answers(unittest.TestCase):
         # A load that is all of an expression stays.
         self.assertEqual(set(dtypes(12, "x)")), set(halves))
 
+    def test_hover_of_what_a_contract_gives(self):
+        self.text = self.text.replace("return flash_attn_func(q, k, v, causal=True)",
+                                      "out = flash_attn_func(k, q, v, causal=True)\n    return out.contiguous()")
+        self.begin()
+        for line, text in ((10, "out ="), (10, "flash"), (11, "out.")):
+            rows = self.rows(line, text)
+            self.assertEqual(rows["autocast-fp16"], ("float32", "from float16 by 'mul'"))
+            self.assertEqual(rows["bf16-fp32-buffers"], ("float32", "from bfloat16 by 'mul'"))
+            place, = self.client.call("textDocument/definition", self.at(line, text))
+            self.assertEqual(place["range"]["start"]["line"], 9)
+        # Of an input it is the setting that decides.
+        self.text = self.text.replace("(k, q, v, causal", "(v, q, k, causal")
+        self.client.change(self.path, 2, {"text": self.text})
+        self.client.settle(self.path)
+        self.assertEqual(self.rows(10, "out =")["autocast-fp16"], ("float16", "by the setting"))
+        self.assertIsNone(self.client.call("textDocument/definition", self.at(10, "out =")))
+
     def test_hover_of_several_dtypes(self):
         self.text = self.text.replace("    q = F.normalize(q, dim=-1)\n", "    q = q.half() if causal else k.float()\n").replace(
             "def attend(q, k, v)", "def attend(q, k, v, causal)")
