@@ -1,10 +1,8 @@
 #include "analyzer/flow/seen_values.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <memory>
-#include <string_view>
 
 #include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/roots/all_roots.h"
@@ -28,18 +26,6 @@ SourceLocation location(const Module& module, const SourceRange& range, std::uin
           module.functions[function].name};
 }
 
-// A conversion by the name of the method that is written, as in x.half(): the IR has them all as "to".
-std::string written_name(const Origin& origin) {
-  constexpr std::array<std::string_view, 4> kConversions = {"half", "bfloat16", "float", "double"};
-  const std::string_view text = origin.instruction->text;
-  if (origin.op != "to" || !text.ends_with("()")) return origin.op;
-  const std::size_t dot = text.rfind('.');
-  if (dot == std::string_view::npos) return origin.op;
-  const std::string_view method = text.substr(dot + 1, text.size() - dot - 3);
-  const bool is_one = std::find(kConversions.begin(), kConversions.end(), method) != kConversions.end();
-  return is_one ? std::string(method) : origin.op;
-}
-
 SeenAlternative seen(const Alternative& each, const Engine& engine, const Module& module) {
   SeenAlternative out;
   out.is_none = each.kind == Kind::kNone;
@@ -54,9 +40,12 @@ SeenAlternative seen(const Alternative& each, const Engine& engine, const Module
   out.uncertain = each.uncertain;
   const Origin* origin = engine.origins().find(each.origin);
   if (origin && origin->instruction) {
-    out.origin =
-        SeenOrigin{location(module, origin->instruction->range, origin->function), written_name(*origin),
-                   named(origin->before), named(origin->after), origin->by_autocast};
+    out.origin = SeenOrigin{location(module, origin->instruction->range, origin->function),
+                            origin->op,
+                            origin->instruction->text,
+                            named(origin->before),
+                            named(origin->after),
+                            origin->by_autocast};
   }
   return out;
 }

@@ -5,8 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <set>
+#include <string_view>
 #include <utility>
+
+#include "rules/operators/operators.h"
 
 namespace dtype_guard::driver {
 
@@ -31,13 +35,28 @@ std::string rank_of(const SeenAlternative& each) {
   return each.min_rank > 0 ? fmt::format("{}-d or more", each.min_rank) : "";
 }
 
+// A conversion by the name of the method that is written, as in x.half(): the IR has one operator for all.
+std::string written_name(const flow::SeenOrigin& origin) {
+  const Operator* op = find_operator(origin.op);
+  const std::string_view text = origin.text;
+  const std::size_t dot = text.rfind('.');
+  const bool names_dtype =
+      op && op->result == ResultRule::kCast && text.ends_with("()") && dot != std::string_view::npos;
+  if (!names_dtype) return origin.op;
+  const std::string_view method = text.substr(dot + 1, text.size() - dot - 3);
+  const bool is_name = !method.empty() && std::all_of(method.begin(), method.end(), [](unsigned char each) {
+    return std::isalnum(each) != 0 || each == '_';
+  });
+  return is_name ? std::string(method) : origin.op;
+}
+
 std::string origin_of(const SeenAlternative& each, const PlaceWords& place) {
   if (!each.origin) return each.assumed ? "by the setting" : "";
   const flow::SeenOrigin& origin = *each.origin;
   const std::string at = origin.place.line > 0 ? " at " + place(origin.place) : "";
   if (origin.before.empty() || origin.before == origin.after)
-    return fmt::format("by '{}'{}{}", origin.op, origin.by_autocast ? " under autocast" : "", at);
-  return fmt::format("from {} by '{}'{}{}", origin.before, origin.op,
+    return fmt::format("by '{}'{}{}", written_name(origin), origin.by_autocast ? " under autocast" : "", at);
+  return fmt::format("from {} by '{}'{}{}", origin.before, written_name(origin),
                      origin.by_autocast ? " under autocast" : "", at);
 }
 
