@@ -40,8 +40,12 @@ SeenAlternative seen(const Alternative& each, const Engine& engine, const Module
   out.uncertain = each.uncertain;
   const Origin* origin = engine.origins().find(each.origin);
   if (origin && origin->instruction) {
-    out.origin = SeenOrigin{location(module, origin->instruction->range, origin->function), origin->op,
-                            named(origin->before), named(origin->after), origin->by_autocast};
+    out.origin = SeenOrigin{location(module, origin->instruction->range, origin->function),
+                            origin->op,
+                            origin->instruction->text,
+                            named(origin->before),
+                            named(origin->after),
+                            origin->by_autocast};
   }
   return out;
 }

@@ -20,6 +20,7 @@ class Program;
 struct SeenOrigin {
   SourceLocation place;
   std::string op;             // "mul", "cast", "conversion"
+  std::string text;           // the expression as written
   std::string before, after;  // dtypes; `before` empty where nothing had another
   bool by_autocast = false;
   friend bool operator==(const SeenOrigin& a, const SeenOrigin& b) {

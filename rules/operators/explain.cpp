@@ -168,6 +168,20 @@ std::string changes_in(const Operator& op, std::string_view earlier, std::string
   return text;
 }
 
+// Of a composite that is not listed it is what it is made of that autocast acts on.
+std::string autocast_in(const Operator& op, std::string_view device, std::string_view release) {
+  const AutocastPolicy own = autocast_policy(op.name, device, release);
+  if (own != AutocastPolicy::kNone || !op.steps.empty()) return std::string(words(own));
+  for (const Operator* inner = &op; inner && !inner->composed_of.empty();) {
+    inner = find_operator(inner->composed_of);
+    const AutocastPolicy policy =
+        inner ? autocast_policy(inner->name, device, release) : AutocastPolicy::kNone;
+    if (policy != AutocastPolicy::kNone)
+      return fmt::format("{}, but '{}' is: {}", words(own), inner->name, words(policy));
+  }
+  return std::string(words(own));
+}
+
 std::string state_in(const Operator& op, std::string_view release) {
   const Operator& row = operator_at(op, release);
   std::string text = fmt::format("in {}\n  result: {}", release, words(row.result));
@@ -181,7 +195,7 @@ std::string state_in(const Operator& op, std::string_view release) {
   if (!row.composed_of.empty()) text += fmt::format("; made of: {}", row.composed_of);
   text += '\n';
   for (const std::string_view device : kDevices) {
-    text += fmt::format("  autocast on {}: {}\n", device, words(autocast_policy(op.name, device, release)));
+    text += fmt::format("  autocast on {}: {}\n", device, autocast_in(row, device, release));
   }
   return text;
 }

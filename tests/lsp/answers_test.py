@@ -2,6 +2,7 @@
 """What dtype-lint --lsp answers: diagnostics, actions, hovers, hints, definitions, folders, settings, files on disk, C++."""
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -133,8 +134,66 @@ class Answers(unittest.TestCase):
         self.assertIn("flash_attn_func: attention of flash_attn", explained)
         operator = self.client.call("textDocument/hover", self.at(8, "F.norm"))["contents"]["value"]
         self.assertIn("normalize: an operator of PyTorch", operator)
+        self.assertIn("autocast on cuda: not listed, but 'norm' is: computed in float32", operator)
         self.assertIn("# autocast-fp32-operator", operator)
         self.assertIsNone(self.client.call("textDocument/hover", self.at(0, "import")))
+
+    def rows(self, line, text):
+        """What the hover there shows: {setting: (dtype, how it was decided)}, where no setting has two rows."""
+        hover = self.client.call("textDocument/hover", self.at(line, text))["contents"]["value"]
+        out = {}
+        for row in hover.splitlines():
+            if row.startswith("| ") and not row.startswith("| setting"):
+                settings, dtype, _, decided = [each.strip() for each in row.strip("|").split("|")]
+                for setting in settings.split(", "):
+                    self.assertNotIn(setting, out, hover)
+                    out[setting] = (dtype, re.sub(r" at \[[^]]*\]\([^)]*\)", "", decided))
+        return out
+
+    def test_hover_of_a_call_is_of_what_it_gives(self):
+        self.text = (self.path.parent / "layers.py").read_text().replace(
+            "        q = self.to_q(x)\n", "        q = self.to_q(x)\n        q *= torch.ones(1, dtype=torch.float64)\n")
+        self.path = self.path.parent / "layers.py"
+        self.begin()
+        halves = {"autocast-fp16": "float16", "autocast-bf16": "bfloat16", "fp16-fp32-buffers": "float16",
+                  "bf16-fp32-buffers": "bfloat16"}
+        dtypes = lambda line, text: {setting: row[0] for setting, row in self.rows(line, text).items()}
+        self.assertEqual(dtypes(12, "self.to_q(x)"), halves)
+        self.assertEqual(dtypes(13, "torch.ones"), dict.fromkeys(halves, "float64"))
+        self.assertEqual(dtypes(13, "q *="), halves)
+        explained = self.client.call("textDocument/hover", self.at(13, "torch.ones"))["contents"]["value"]
+        self.assertIn("ones: an operator of PyTorch", explained)
+        # A load that is all of an expression stays.
+        self.assertEqual(set(dtypes(12, "x)")), set(halves))
+
+    def test_hover_of_what_a_contract_gives(self):
+        self.text = self.text.replace("return flash_attn_func(q, k, v, causal=True)",
+                                      "out = flash_attn_func(k, q, v, causal=True)\n    return out.contiguous()")
+        self.begin()
+        for line, text in ((10, "out ="), (10, "flash"), (11, "out.")):
+            rows = self.rows(line, text)
+            self.assertEqual(rows["autocast-fp16"], ("float32", "from float16 by 'mul'"))
+            self.assertEqual(rows["bf16-fp32-buffers"], ("float32", "from bfloat16 by 'mul'"))
+            place, = self.client.call("textDocument/definition", self.at(line, text))
+            self.assertEqual(place["range"]["start"]["line"], 9)
+        # Of an input it is the setting that decides.
+        self.text = self.text.replace("(k, q, v, causal", "(v, q, k, causal")
+        self.client.change(self.path, 2, {"text": self.text})
+        self.client.settle(self.path)
+        self.assertEqual(self.rows(10, "out =")["autocast-fp16"], ("float16", "by the setting"))
+        self.assertIsNone(self.client.call("textDocument/definition", self.at(10, "out =")))
+
+    def test_hover_of_several_dtypes(self):
+        self.text = self.text.replace("    q = F.normalize(q, dim=-1)\n", "    q = q.half() if causal else k.float()\n").replace(
+            "def attend(q, k, v)", "def attend(q, k, v, causal)")
+        self.begin()
+        rows = self.rows(8, "q = ")
+        self.assertEqual(rows["autocast-fp16"], ("float16 or float32", "float16 by 'half'; float32 from float16 by 'float'"))
+        self.assertEqual({row[0] for row in rows.values()}, {"float16 or float32"})
+        self.assertEqual(self.rows(8, "float()")["autocast-bf16"], ("float32", "from bfloat16 by 'float'"))
+        hints = self.client.call("textDocument/inlayHint", {"textDocument": {"uri": uri(self.path)}, "range": ALL})
+        self.assertEqual([each["label"] for each in hints if each["position"]["line"] == 10],
+                         [": float16 | float32", ": float32", ": half"])
 
     def test_hints(self):
         self.begin()

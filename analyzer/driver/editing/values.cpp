@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -59,7 +60,47 @@ const Instruction* definition_of(const flow::Function& function, flow::ValueId i
 const Instruction* giver(const flow::Function& function, const Instruction& each) {
   if (each.op == Op::kStore) return each.args.empty() ? nullptr : definition_of(function, each.args[0].value);
   if (each.op == Op::kConst || each.op == Op::kAddress || each.op == Op::kClosure) return nullptr;
-  return each.result != 0 ? &each : nullptr;
+  const bool asks =
+      each.op == Op::kOperator &&
+      (each.name == flow::kMayThrow || each.name == flow::kMoreElements || each.name == flow::kLoopEntered);
+  return each.result != 0 && !asks ? &each : nullptr;
+}
+
+// What it is computed from. An element is no more of an expression than the list that it is taken of.
+std::vector<flow::ValueId> inputs_of(const Instruction& each) {
+  std::vector<flow::ValueId> out;
+  for (const flow::Argument& argument : each.args) out.push_back(argument.value);
+  const bool is_of_object =
+      !each.place.path.empty() && each.place.path.front().kind == flow::Place::Step::Kind::kField;
+  if (is_of_object) out.push_back(each.place.base);
+  return out;
+}
+
+// Of the instructions with one range in a function those that give the expression's value: not the callee,
+// a list of sizes or what an assignment like *= reads, which others of them are computed from.
+std::vector<const Instruction*> without_parts(const flow::Function& function,
+                                              std::vector<const Instruction*> all) {
+  const auto is_conversion = [](const Instruction* each) { return each->op == Op::kCast && each->implicit; };
+  if (!std::all_of(all.begin(), all.end(), is_conversion)) std::erase_if(all, is_conversion);
+  if (all.size() < 2) return all;
+  std::map<flow::ValueId, const Instruction*> definitions;
+  for (const flow::Block& block : function.blocks) {
+    for (const Instruction& each : block.instructions) {
+      if (each.result != 0) definitions[each.result] = &each;
+    }
+  }
+  std::set<const Instruction*> parts;
+  std::vector<const Instruction*> work = all;
+  while (!work.empty()) {
+    const Instruction* each = work.back();
+    work.pop_back();
+    for (const flow::ValueId input : inputs_of(*each)) {
+      const auto found = definitions.find(input);
+      if (found != definitions.end() && parts.insert(found->second).second) work.push_back(found->second);
+    }
+  }
+  std::erase_if(all, [&](const Instruction* each) { return parts.contains(each); });
+  return all;
 }
 
 SourceLocation location(const flow::Module& module, const flow::SourceRange& range) {
@@ -84,6 +125,7 @@ Values::Expression Values::at(const std::string& path, const lsp::Position& posi
   const std::size_t begin = lines.start(position.line);
   const int column = static_cast<int>(texts_.offset(path, position) - begin) + 1;
   Expression out;
+  std::map<const flow::Function*, std::vector<const Instruction*>> givers;
   for_each_in(*asked_.module, project_.report_name(path),
               [&](const flow::Function& function, const Instruction& each) {
                 if (!holds(each.range, line, column)) return;
@@ -91,9 +133,18 @@ Values::Expression Values::at(const std::string& path, const lsp::Position& posi
                 if (!gives) return;
                 const bool is_smaller = !out.shown || size_of(each.range) < size_of(out.shown->range);
                 if (!is_smaller && !(each.range == out.shown->range)) return;
-                if (is_smaller) out = {&each, {}};
-                out.instructions.push_back(gives);
+                if (is_smaller) {
+                  out.shown = &each;
+                  givers.clear();
+                }
+                givers[&function].push_back(gives);
               });
+  for (const auto& [function, all] : givers) {
+    for (const Instruction* each : without_parts(*function, all)) {
+      out.instructions.push_back(each);
+      if (each->range == out.shown->range) out.shown = each;
+    }
+  }
   return out;
 }
 
@@ -118,14 +169,12 @@ std::string Values::place_of(const SourceLocation& place) const {
 // A row for each answer, with the settings that give it.
 std::string Values::table(const std::vector<flow::SeenValue>& values) const {
   std::vector<std::pair<ValueWords, std::vector<std::string>>> rows;
-  std::set<std::string> settings;
-  for (const flow::SeenValue& each : values) {
+  for (const flow::SeenValue& each : by_setting(values)) {
     const ValueWords words = value_words(each, [&](const SourceLocation& place) { return place_of(place); });
     if (words.dtype.empty()) continue;
     auto row = std::find_if(rows.begin(), rows.end(), [&](const auto& one) { return one.first == words; });
     if (row == rows.end()) row = rows.insert(row, {words, {}});
-    if (std::find(row->second.begin(), row->second.end(), each.setting) == row->second.end())
-      row->second.push_back(each.setting);
+    row->second.push_back(each.setting);
   }
   if (rows.empty()) return {};
   std::string out = view_.markdown ? "| setting | dtype | rank | decided |\n|---|---|---|---|\n" : "";

@@ -52,7 +52,10 @@ class Engine final : public Evaluator {
   std::size_t steps() const { return effects_.steps + made_.steps; }     // of the last root and its objects
   SymbolSets& symbols() { return symbols_; }
   const FunctionIndex& index() const { return index_; }
-  void watch(WatchedValues* watched) { watched_ = watched; }
+  void watch(WatchedValues* watched) {
+    watched_ = watched;
+    sinks_.keep_origins();
+  }
   const std::string& device() const { return options_.device; }
 
   // Where the parts re-enter it.

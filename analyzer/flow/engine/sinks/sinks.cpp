@@ -37,6 +37,12 @@ const Operand* operand_of(const Api& api, const Instruction& sink, std::size_t p
   });
   return at == api.operands.end() ? nullptr : &*at;
 }
+
+Alternative of_dtype(Alternative each, Dtype dtype) {
+  if (each.dtype != dtype) each.origin = 0;
+  each.dtype = dtype;
+  return each;
+}
 }  // namespace
 
 // By the option that says so, fixed, or like one of the operands.
@@ -62,13 +68,13 @@ Value Sinks::result_like(const std::string& role, const SinkRecord& record, cons
   const bool recasts = api.autocast_at(options_.device, torch_version_) == AutocastBehaviour::kRecasts;
   const auto add = [&](Alternative each) {
     if (const auto other = api.result_for.find(each.dtype); other != api.result_for.end())
-      each.dtype = other->second;
+      each = of_dtype(each, other->second);
     result = join(result, Value(each), symbols_);
   };
   for (const SinkOperand& operand : record.operands) {
     if (operand.role != role) continue;
     for (Alternative each : operand.alternatives) {
-      each.origin = 0;
+      if (!keeps_origins_) each.origin = 0;
       each.trail = 0;
       each.lineage = 0;
       each.products = 0;
@@ -79,7 +85,7 @@ Value Sinks::result_like(const std::string& role, const SinkRecord& record, cons
           as_it_is.uncertain = true;
           add(as_it_is);
         }
-        each.dtype = state.autocast.dtype;
+        each = of_dtype(each, state.autocast.dtype);
         each.assumed = each.assumed || state.autocast.assumed;
         each.uncertain = each.uncertain || state.autocast.may_be_off || each.dtype == Dtype::kUndefined;
       }

@@ -38,6 +38,8 @@ class Sinks {
   Value marked(const Activation& activation, const Instruction& instruction, const Operator& op,
                const std::vector<Input>& inputs, ContextId at, const Value& result);
   std::vector<SinkRecord> records() const;
+  // Results keep where their operand's dtype was decided, for an editor; findings begin anew at a call.
+  void keep_origins() { keeps_origins_ = true; }
 
   // by_hand.cpp
   void record_leaving(const Activation& activation, const Instruction& instruction, const Value& result,
@@ -70,6 +72,7 @@ class Sinks {
   Questions& questions_;
   Rounds& rounds_;
   Memory& memory_;
+  bool keeps_origins_ = false;
   std::map<const Instruction*, std::set<std::string>> open_roles_;  // of calls that have a contract
 };
 
