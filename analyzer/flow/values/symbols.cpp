@@ -54,6 +54,21 @@ SymbolSets::Said both_said(SymbolSets::Said a, SymbolSets::Said b) {
   return a == b ? a : SymbolSets::Said::kDecides;
 }
 
+// What both say, with one(entries, x) for what one of them says alone.
+template <typename Set, typename One>
+Set met(const Set& a, const Set& b, One one) {
+  Set out;
+  out.entries.reserve(a.entries.size() + b.entries.size());
+  walk(
+      a.entries, b.entries,
+      [&](const auto& x, const auto& y) {
+        out.entries.push_back({x.symbol, both_said(x.said, y.said)});
+      },
+      [&](const auto& x) { one(out.entries, x); });
+  out.passages = common(a.passages, b.passages);
+  return out;
+}
+
 }  // namespace
 
 std::size_t SymbolSets::Hash::operator()(const Set& set) const {
@@ -100,15 +115,7 @@ SymbolSets::Id SymbolSets::unite(Id a, Id b) {
   if (a == 0) return b;
   const auto [known, is_new] = united_.try_emplace(both(a, b));
   if (!is_new) return known->second;
-  Set out;
-  out.entries.reserve(entries(a).size() + entries(b).size());
-  walk(
-      entries(a), entries(b),
-      [&](const Entry& x, const Entry& y) {
-        out.entries.push_back({x.symbol, both_said(x.said, y.said)});
-      },
-      [&](const Entry& x) { out.entries.push_back(x); });
-  out.passages = common(sets_[a].set->passages, sets_[b].set->passages);
+  Set out = met(*sets_[a].set, *sets_[b].set, [](auto& all, const Entry& x) { all.push_back(x); });
   return known->second = intern(std::move(out));
 }
 
@@ -116,14 +123,7 @@ SymbolSets::Id SymbolSets::intersect(Id a, Id b) {
   if (a == b) return a;
   const auto [known, is_new] = common_.try_emplace(both(a, b));
   if (!is_new) return known->second;
-  Set out;
-  walk(
-      entries(a), entries(b),
-      [&](const Entry& x, const Entry& y) {
-        out.entries.push_back({x.symbol, both_said(x.said, y.said)});
-      },
-      [](const Entry&) {});
-  out.passages = common(sets_[a].set->passages, sets_[b].set->passages);
+  Set out = met(*sets_[a].set, *sets_[b].set, [](auto&, const Entry&) {});
   return known->second = intern(std::move(out));
 }
 
@@ -131,16 +131,9 @@ SymbolSets::Id SymbolSets::either(Id a, Id b) {
   if (a == b) return a;
   const auto [known, is_new] = either_.try_emplace(both(a, b));
   if (!is_new) return known->second;
-  Set out;
-  walk(
-      entries(a), entries(b),
-      [&](const Entry& x, const Entry& y) {
-        out.entries.push_back({x.symbol, both_said(x.said, y.said)});
-      },
-      [&](const Entry& x) {
-        out.entries.push_back({x.symbol, std::min(x.said, Said::kDecides)});
-      });
-  out.passages = common(sets_[a].set->passages, sets_[b].set->passages);
+  Set out = met(*sets_[a].set, *sets_[b].set, [](auto& all, const Entry& x) {
+    all.push_back({x.symbol, std::min(x.said, Said::kDecides)});
+  });
   return known->second = intern(std::move(out));
 }
 
