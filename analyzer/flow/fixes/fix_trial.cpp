@@ -117,7 +117,7 @@ std::vector<FixTrial::Roots> FixTrial::by_class(const Roots& roots) const {
 
 // In each setting; nothing when that takes more than the budget of a finding.
 void FixTrial::judge_before(const Program& program, const Roots& roots, std::vector<Verdict>& out) {
-  budget_ = kStepsForFinding;
+  budget_ = std::min(kStepsForFinding, left_for_all());
   std::size_t spent = 0;
   Verdicts all(settings_.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -141,7 +141,7 @@ const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const Functions&
   out.resize(settings_.size());
   for (const Roots& roots : by_class(roots_to_analyse(program, functions))) {
     const auto [one, is_new] = before_of_roots_.try_emplace(roots);
-    if (is_new) judge_before(program, roots, one->second);
+    if (is_new && left_for_all() > 0) judge_before(program, roots, one->second);
     if (one->second.empty()) {
       out.clear();
       break;
@@ -149,6 +149,10 @@ const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const Functions&
     for (std::size_t i = 0; i < out.size(); ++i) out[i].add(one->second[i]);
   }
   return out;
+}
+
+std::size_t FixTrial::left_for_all() const {
+  return kStepsForAll - std::min(kStepsForAll, spent_on_others_ + spent_);
 }
 
 void FixTrial::Verdict::add(const Verdict& more) {
@@ -323,7 +327,7 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
     limit_ = fmt::format("to try an edit in all functions that lead there takes more than {} steps", budget_);
     return false;
   };
-  if (spent_on_others_ + spent_ > kStepsForAll) {
+  if (left_for_all() == 0) {
     limit_ = fmt::format("to try the edits of all findings takes more than {} steps", kStepsForAll);
     return false;
   }
@@ -333,7 +337,7 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   const std::size_t once =
       std::accumulate(before.begin(), before.end(), std::size_t{0},
                       [](std::size_t sum, const Verdict& each) { return sum + each.steps; });
-  budget_ = std::max(kStepsForFinding, 2 * once);
+  budget_ = std::min(std::max(kStepsForFinding, 2 * once), std::max(kStepsForFinding, left_for_all()));
   // What is not found here cannot be seen to go.
   const auto finds = [&](const Verdict& each) { return each.places.contains(place()); };
   const auto gave_up = [](const Verdict& each) { return each.given_up > 0; };

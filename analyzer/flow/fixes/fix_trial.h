@@ -68,6 +68,7 @@ class FixTrial {
   static bool loses_nothing(const Refused& refused, const Verdict& after);
   std::vector<std::size_t> in_order() const;  // settings
   Key place() const;                          // of the finding
+  std::size_t left_for_all() const;           // steps
   // Whether it is there still where it is seen with the least work.
   bool stays(const Program& program, const Roots& roots, std::size_t setting);
   bool is_gone(const Verdict& after, const Setting& setting);
