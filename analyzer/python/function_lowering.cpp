@@ -164,7 +164,7 @@ void FunctionLowering::find_locals(const Node& node, int depth) {
     } else if (kind == "as_pattern") {
       add(each.field("alias"), Node());
     } else if (kind == "import_statement" || kind == "import_from_statement") {
-      for (const auto& [name, what] : unit_.file().imports(each)) local_imports_[name] = what;
+      for (const auto& [name, what] : unit_.file().imports(each)) note_import(name, what);
     } else if (kind == "case_pattern") {
       add_captures(each);
     } else if (kind == "function_definition" || kind == "class_definition") {
@@ -175,11 +175,42 @@ void FunctionLowering::find_locals(const Node& node, int depth) {
       for (const Node& name : each.children()) globals_.insert(std::string(name.text()));
     } else if (kind == "lambda") {
       continue;
+    } else if (kind == "attribute") {
+      names_before_dots_.insert(std::string(each.field("object").text()));
     }
     find_locals(each, depth + 1);
   }
   if (depth == 0) {
     for (const std::string& each : globals_) locals_.erase(each);
+    find_imported_variables();
+  }
+}
+
+void FunctionLowering::note_import(const std::string& name, const std::string& what) {
+  const auto [known, is_new] = local_imports_.try_emplace(name, what);
+  if (!is_new && known->second != what) imported_variables_.insert(name);
+  known->second = what;
+}
+
+// What branches import from several places, or assign as well, is what the branch that ran made it. Not so a
+// module, what stands before a dot: as a value nothing would be known of it, so its last import counts.
+void FunctionLowering::find_imported_variables() {
+  for (const auto& [name, what] : local_imports_) {
+    if (locals_.contains(name)) imported_variables_.insert(name);
+  }
+  std::erase_if(imported_variables_, [&](const std::string& each) {
+    return globals_.contains(each) || names_before_dots_.contains(each);
+  });
+  for (const std::string& each : imported_variables_) {
+    locals_.insert(each);
+    assigned_[each].emplace_back();
+  }
+}
+
+void FunctionLowering::import_statement(const Node& node) {
+  for (const auto& [name, what] : unit_.file().imports(node)) {
+    if (imported_variables_.contains(name))
+      store(name, entity_value(unit_.modules().dotted(unit_.file(), what)));
   }
 }
 

@@ -48,6 +48,8 @@ class FunctionLowering {
   ValueId load(const std::string& name);
   void store(const std::string& name, ValueId value);
   void find_locals(const Node& block, int depth = 0);
+  void note_import(const std::string& name, const std::string& what);
+  void find_imported_variables();
   void add_captures(const Node& pattern);
   Builder::Position position(const Node& node) const;
 
@@ -62,6 +64,7 @@ class FunctionLowering {
   void assert_statement(const Node& node);
   void nested_function(const Node& node);
   void expression_statement(const Node& node);
+  void import_statement(const Node& node);
 
   // control flow (lower_control.cpp)
   void if_statement(const Node& node);
@@ -223,6 +226,7 @@ class FunctionLowering {
   std::set<std::string> locals_, globals_;
   std::map<std::string, flow::VariableId> variables_;
   std::map<std::string, std::string> local_imports_;
+  std::set<std::string> imported_variables_, names_before_dots_;
   std::set<std::string> numbers_;                      // by how the body uses them
   std::map<std::string, std::vector<Node>> assigned_;  // what locals are assigned; empty nodes: otherwise
   std::set<std::string> captured_;

@@ -41,6 +41,33 @@ void look(const SourceFile& file, const Node& node, Bound& out, int depth) {
   }
 }
 
+// What `name` is given where that is assigned to this: of a tuple its part, or that of what a call gives.
+std::pair<Node, int> assigned(const Node& target, const Node& value, std::string_view name) {
+  if (target.is("identifier")) return {value, -1};
+  if (!target.is("pattern_list") && !target.is("tuple_pattern")) return {};
+  const std::vector<Node> names(target.children().begin(), target.children().end());
+  const auto at = std::find_if(names.begin(), names.end(), [&](const Node& each) {
+    return each.is("identifier") && each.text() == name;
+  });
+  const bool is_starred =
+      std::any_of(names.begin(), names.end(), [](const Node& each) { return each.is("list_splat_pattern"); });
+  if (at == names.end() || is_starred) return {};
+  const auto index = static_cast<int>(at - names.begin());
+  if (value.is("call")) return {value, index};
+  const bool is_display = value.is("expression_list") || value.is("tuple");
+  const bool is_even = is_display && value.children().size() == names.size();
+  return is_even ? std::pair(value.child(static_cast<std::size_t>(index)), -1) : std::pair(Node(), -1);
+}
+
+void returns_of(const Node& node, std::vector<Node>& out, int depth) {
+  if (depth > kMaxDepth) return;
+  for (const Node& each : node.children()) {
+    if (each.is("function_definition") || each.is("lambda")) continue;
+    if (each.is("return_statement")) out.push_back(each.child(0));
+    returns_of(each, out, depth + 1);
+  }
+}
+
 // What means the same wherever it stands: a constant, or a name that the function does not bind.
 bool is_of_module(const Node& value, const Bound& bound) {
   static const std::set<std::string_view> constants = {"integer", "float", "string", "true", "false"};
@@ -60,6 +87,23 @@ void SourceFile::note(Global& global, Binding binding, Where where) {
       where == Where::kOther || (where == Where::kTry && global.is_open) ||
       (!binding.value && !binding.function && !binding.class_definition && binding.imported.empty());
   global.bindings.push_back(std::move(binding));
+}
+
+bool SourceFile::gives_import(const Node& call, int element) const {
+  const Node callee = call.is("call") ? call.field("function") : Node();
+  const Global* found = callee && callee.is("identifier") ? global(callee.text()) : nullptr;
+  if (!found || !found->function || found->rebound || found->function->is_opaque) return false;
+  Bound bound;
+  look(*this, found->function->node, bound, 0);
+  std::vector<Node> returns;
+  returns_of(found->function->node.field("body"), returns, 0);
+  return !returns.empty() && std::all_of(returns.begin(), returns.end(), [&](Node given) {
+    if (element >= 0) {
+      const bool is_display = given && (given.is("expression_list") || given.is("tuple"));
+      given = is_display ? given.child(static_cast<std::size_t>(element)) : Node();
+    }
+    return given && given.is("identifier") && bound.imports.contains(std::string(given.text()));
+  });
 }
 
 void SourceFile::bind_in_functions(const Node& block, int depth) {
@@ -96,14 +140,17 @@ void SourceFile::bind_in_function(const Node& function) {
           names_of(each.field("left"), targets, 0);
         if (each.is("as_pattern_target")) names_of(each, targets, 0);
         if (!targets.contains(name)) continue;
-        const Node value = assigns && each.field("left").is("identifier") ? each.field("right") : Node();
+        const auto [value, element] =
+            assigns ? assigned(each.field("left"), each.field("right"), name) : std::pair(Node(), -1);
         const auto import = value ? bound.imports.find(std::string(value.text())) : bound.imports.end();
         if (value.is("none")) {
           global.optional = true;
         } else if (import != bound.imports.end()) {
           all.push_back({import->second, nullptr, nullptr, Node()});
-        } else if (value && is_of_module(value, bound)) {
+        } else if (value && element < 0 && is_of_module(value, bound)) {
           all.push_back({"", nullptr, nullptr, value});
+        } else if (value && gives_import(value, element)) {
+          all.push_back({"", nullptr, nullptr, value, element});
         } else {
           is_open = true;
         }

@@ -1,5 +1,6 @@
 #include "analyzer/python/library_models.h"
 
+#include <algorithm>
 #include <span>
 
 #include "rules/data/embedded.h"
@@ -12,7 +13,8 @@ namespace dtype_guard::python {
 namespace {
 constexpr std::string_view kFolder =
     "<library models>";  // no path of a file system: those given are absolute
-}
+constexpr std::string_view kInPlace = "# In place of the module itself.\n";
+}  // namespace
 
 void add_library_models(ProjectOptions& options) {
   const std::string folder(kFolder);
@@ -26,6 +28,13 @@ void add_library_models(ProjectOptions& options) {
 }
 
 bool is_library_model(std::string_view path) { return path.starts_with(kFolder); }
+
+std::string model_in_place_of(const std::string& module, const ProjectOptions& options) {
+  std::string path = std::string(kFolder) + "/" + module + ".py";
+  std::replace(path.begin() + static_cast<std::ptrdiff_t>(kFolder.size()), path.end() - 3, '.', '/');
+  const auto model = options.texts.find(path);
+  return model != options.texts.end() && model->second.starts_with(kInPlace) ? path : "";
+}
 
 std::string name_of_library_model(std::string_view path) {
   return std::string(path.substr(kFolder.size() + 1));

@@ -14,6 +14,9 @@ namespace dtype_guard::python {
 void add_library_models(ProjectOptions& options);
 // Whether such a path is a file of theirs, which is on no disk.
 bool is_library_model(std::string_view path);
+// The model that stands in place of that module wherever it is found, installed or in the project: what the
+// module does cannot be followed. "" where there is none.
+std::string model_in_place_of(const std::string& module, const ProjectOptions& options);
 // Such a file as it would be named below site-packages.
 std::string name_of_library_model(std::string_view path);
 

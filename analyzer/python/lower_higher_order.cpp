@@ -68,11 +68,13 @@ ValueId FunctionLowering::global_value(const Entity& entity) {
     const Builder::At here(builder_, builder_.position());
     return value_of(entity.value);
   }
-  if (kind == "call" && !makes_function(entity.value, *entity.file)) return builder_.unknown();
+  const bool is_made = kind != "call" || entity.file->gives_import(entity.value, entity.element) ||
+                       (entity.element < 0 && makes_function(entity.value, *entity.file));
+  if (!is_made) return builder_.unknown();
   const SourceFile* before = std::exchange(global_file_, entity.file);
   ++global_depth_;
-  const ValueId out =
-      kind == "call" || kind == "identifier" ? callable(entity.value) : value_of(entity.value);
+  ValueId out = kind == "call" || kind == "identifier" ? callable(entity.value) : value_of(entity.value);
+  if (entity.element >= 0) out = element(out, entity.element);
   --global_depth_;
   global_file_ = before;
   return out;

@@ -47,6 +47,8 @@ void FunctionLowering::statement(const Node& node) {
       {"with_statement", &FunctionLowering::with_statement},
       {"match_statement", &FunctionLowering::match_statement},
       {"assert_statement", &FunctionLowering::assert_statement},
+      {"import_statement", &FunctionLowering::import_statement},
+      {"import_from_statement", &FunctionLowering::import_statement},
       {"function_definition", &FunctionLowering::nested_function},
       {"decorated_definition", &FunctionLowering::nested_function},
   };

@@ -135,7 +135,8 @@ std::string Modules::find_module(const SourceFile& from, const std::string& modu
     const std::scoped_lock lock(mutex_);
     if (const auto known = found_.find(key); known != found_.end()) return known->second;
   }
-  std::string out = search(from, module);
+  const std::string model = model_in_place_of(module, options_);
+  std::string out = model.empty() ? search(from, module) : model;
   const std::scoped_lock lock(mutex_);
   return found_[key] = std::move(out);
 }
@@ -260,6 +261,11 @@ Entity Modules::meaning(const SourceFile& file, std::string_view name, const Bin
   } else if (bound.class_definition) {
     out.kind = Entity::Kind::kClass;
     out.class_definition = bound.class_definition;
+  } else if (bound.element >= 0) {
+    out.kind = Entity::Kind::kValue;
+    out.name = file.module() + "." + std::string(name);
+    out.value = bound.value;
+    out.element = bound.element;
   } else if (const std::string package = imported_by_call(bound.value); !package.empty()) {
     out = dotted(file, package, depth + 1);
   } else if (bound.value) {

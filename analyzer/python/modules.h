@@ -31,7 +31,8 @@ struct Entity {
   std::string optional;  // the package, where the import may fail and the name be None
   const FunctionDefinition* function = nullptr;
   const ClassDefinition* class_definition = nullptr;
-  Node value;  // kValue: the global's one value, in `file`
+  Node value;        // kValue: the global's one value, in `file`
+  int element = -1;  // of the tuple that it is
   const SourceFile* file = nullptr;
   std::vector<Entity> choices;  // kChoice: what branches of the module, or its functions, make of it
   explicit operator bool() const { return kind != Kind::kNone; }

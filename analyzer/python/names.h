@@ -68,6 +68,7 @@ struct Binding {
   const FunctionDefinition* function = nullptr;
   const ClassDefinition* class_definition = nullptr;
   Node value;
+  int element = -1;  // of the tuple that the value is; -1: all of it
 };
 
 // What a global name is bound to; of several bindings, which of them counts is decided in names.cpp.
@@ -108,6 +109,9 @@ class SourceFile {
                                              const ClassDefinition* owner) const;
   // Whether a decorator gives the function back, or what behaves like it (decorators.cpp).
   bool is_transparent(std::string_view decorator) const;
+  // Whether that call runs a function of the file which gives back what it imports, there in the tuple that
+  // it returns or, with -1, as all of it (global_bindings.cpp).
+  bool gives_import(const Node& call, int element) const;
   // The imports of one statement: name in this file, and what it stands for.
   std::vector<std::pair<std::string, std::string>> imports(const Node& statement) const;
 

@@ -62,6 +62,10 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       add(each.function, each);
       continue;
     }
+    if (itself && each.kind == Kind::kUnknown) {
+      out.or_unknown = true;
+      continue;
+    }
     const HeapObject* one = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!one || one->type.empty()) {
       out.unknown = true;
@@ -90,6 +94,12 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       out.unknown = true;
     }
   }
+  // Some function of several is one of them where some are in sight; of modules it is which that is not
+  // known.
+  const bool is_function = std::all_of(receiver.begin(), receiver.end(), [](const Alternative& each) {
+    return each.kind == Kind::kClosure || each.kind == Kind::kUnknown || each.kind == Kind::kNone;
+  });
+  if (out.or_unknown && !is_function) out.unknown = true;
   if (out.functions.empty() && out.given.is_bottom()) out.unknown = true;
   if (out.unknown) out.functions.clear();
   return out;

@@ -145,12 +145,24 @@ bool Calls::call_instruction(Activation& activation, const Instruction& instruct
   const std::vector<Value> arguments = arguments_of(activation, instruction, callees, state);
   std::optional<State> joined;
   Value result;
-  for (std::size_t i = 0; i < callees.functions.size(); ++i) {
-    const bool is_last = i + 1 == callees.functions.size();
+  // What decides which function it is may have decided what these are handed.
+  const auto guard = [&](State& branch, const std::vector<Alternative>& called) {
+    SymbolSetId symbols = called.front().symbols;
+    for (const Alternative& each : called) symbols = symbols_.either(symbols, each.symbols);
+    if (symbols) add_guard(branch.guards, {activation.context, activation.block, true, symbols});
+  };
+  const std::size_t count = callees.functions.size() + (callees.or_unknown ? 1 : 0);
+  for (std::size_t i = 0; i < count; ++i) {
+    const bool is_last = i + 1 == count;
     State branch = is_last ? std::move(state) : state;
-    const auto value = result_of(callees.functions[i], activation, instruction, callees, arguments, branch);
+    const bool is_unknown = i == callees.functions.size();
+    const auto called = is_unknown ? callees.receivers.end() : callees.receivers.find(callees.functions[i]);
+    if (count > 1 && called != callees.receivers.end()) guard(branch, called->second);
+    const auto value =
+        is_unknown ? std::optional(escapes_.unknown_call(activation, instruction, branch))
+                   : result_of(callees.functions[i], activation, instruction, callees, arguments, branch);
     if (!value) continue;
-    result = join(result, callees.functions.size() == 1 ? *value : weakened(*value), symbols_);
+    result = join(result, count == 1 ? *value : weakened(*value), symbols_);
     if (joined) {
       joined = join({&*joined, &branch}, symbols_, {activation.context});
     } else {

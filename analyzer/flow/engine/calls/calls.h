@@ -46,7 +46,8 @@ class Calls {
   struct Callees {
     std::optional<VirtualCall> virtually;  // of an object
     bool by_attribute = false;
-    bool unknown = false;  // by an attribute, and a receiver may run anything
+    bool unknown = false;     // by an attribute, and a receiver may run anything
+    bool or_unknown = false;  // these functions, or what is not known
     std::vector<std::uint32_t> functions;
     Receivers receivers;
     Value given;  // by library modules among the receivers

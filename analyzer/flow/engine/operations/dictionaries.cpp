@@ -33,13 +33,17 @@ Value Dictionaries::looked_up(const HeapObject& dictionary, HeapId id, const std
   return Value(out);
 }
 
-// What stands under one of its keys, whichever.
-Value Dictionaries::one_of_dictionary(const HeapObject& dictionary) {
+// What stands under one of its keys, whichever: which of them, the key decides.
+Value Dictionaries::one_of_dictionary(const HeapObject& dictionary, const Value& key) {
   if (dictionary.is_input || !dictionary.rest.is_bottom() || dictionary.cells.empty())
     return Value::unknown();
   Value out;
-  for (const auto& [key, cell] : dictionary.cells) out = join(out, cell, symbols_);
-  return out;
+  for (const auto& [name, cell] : dictionary.cells) out = join(out, cell, symbols_);
+  if (out.size() == 1) return out;
+  const SymbolSetId decides = symbols_of(key, symbols_);
+  std::vector<Alternative> all = out.alternatives();
+  for (Alternative& each : all) each.symbols = symbols_.unite(each.symbols, decides);
+  return Value(std::move(all));
 }
 
 std::optional<Value> Dictionaries::dictionary_operation(const Activation& activation,

@@ -16,7 +16,7 @@ class Dictionaries {
   // Nothing where the operator is not of a dictionary.
   std::optional<Value> dictionary_operation(const Activation& activation, const Instruction& instruction,
                                             State& state);
-  Value one_of_dictionary(const HeapObject& dictionary);
+  Value one_of_dictionary(const HeapObject& dictionary, const Value& key);
   Value looked_up(const HeapObject& dictionary, HeapId id, const std::string& name, const Value& otherwise);
 
  private:

@@ -79,6 +79,7 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
   if (const Alternative* one = whole.single(); one && one->kind == Kind::kReference)
     whole = memory_.read(state, Location{one->object, one->key});
   const Key key = element_key(activation, instruction, state);
+  const Value* by = named(state, instruction, "key");
   Value out;
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject) {
@@ -92,7 +93,7 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       const Value held = sliced && of_modules ? Value(each)
                          : sliced             ? Value::unknown(symbols_of(whole, symbols_))
                          : by_any_key && stored != object->cells.end() ? stored->second
-                         : by_any_key ? dictionaries_.one_of_dictionary(*object)
+                         : by_any_key ? dictionaries_.one_of_dictionary(*object, by ? *by : Value())
                                       : memory_.read(state, Location{each.object, key, each.symbols});
       out = join(out, held, symbols_);
       continue;

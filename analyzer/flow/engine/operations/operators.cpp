@@ -51,6 +51,12 @@ bool is_guessed(const Alternative& result, const Operator& op, const std::vector
   return other && guessed && !is_half(result.dtype);
 }
 
+// Whatever it is handed, it gives one dtype: `half()`, `nonzero()`.
+bool is_of_one_dtype(const Operator& op) {
+  const bool by_cast = op.result == ResultRule::kCast && op.fixed != Dtype::kUndefined;
+  return by_cast || op.result == ResultRule::kFixed;
+}
+
 // Alternatives of two inputs that got here under opposite conditions.
 bool never_together(const std::vector<ChosenInput>& chosen, const SymbolSets& symbols) {
   return std::any_of(chosen.begin(), chosen.end(), [&](const ChosenInput& a) {
@@ -328,7 +334,7 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
             by == StatedBy::kChoice && symbols_.rests_on(dtype->symbols, Nature::kAnswer);
         if (dtype) each.uncertain = dtype->uncertain || is_anything || each.dtype == Dtype::kUndefined;
         if (dtype) each.symbols = symbols_.unite(each.symbols, dtype->symbols);
-        if (op.result == ResultRule::kCast && op.fixed != Dtype::kUndefined) each.uncertain = false;
+        if (made.size() == 1 && is_of_one_dtype(op)) each.uncertain = false;
         out = join(out, Value(each), symbols_);
       }
     }

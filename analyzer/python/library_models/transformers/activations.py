@@ -1,3 +1,4 @@
+# In place of the module itself.
 """transformers 4.0 to 5.24: the usual activations, which keep the dtype of what they are handed."""
 import torch.nn.functional as F
 

@@ -1,3 +1,4 @@
+# In place of the module itself.
 """transformers 4.54 to 5.24: caches of keys and values. What an empty one gives, which every first call meets, is what it is
 handed. What a layer holds is of the dtype of what came first: of what a caller hands in."""
 import torch
