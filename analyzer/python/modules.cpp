@@ -186,26 +186,6 @@ std::string Modules::search_packages(const std::string& module) const {
   return {};
 }
 
-namespace {
-// importlib.import_module("natten"), and a project's own OptionalImport("natten"): what is named is the
-// module.
-std::string imported_by_call(const Node& value) {
-  if (!value || !value.is("call")) return "";
-  const std::string_view callee = value.field("function").text();
-  const std::string_view last = callee.substr(callee.rfind('.') + 1);
-  const bool imports =
-      last.find("import") != std::string_view::npos || last.find("Import") != std::string_view::npos;
-  const Node first = value.field("arguments").child(0);
-  const std::string_view text = first ? first.text() : std::string_view();
-  if (!imports || !first.is("string") || text.size() < 3) return "";
-  const std::string_view package = text.substr(1, text.size() - 2);
-  const bool is_name = std::all_of(package.begin(), package.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '.';
-  });
-  return is_name && package.front() != '.' ? std::string(package) : "";
-}
-}  // namespace
-
 Entity Modules::global(const SourceFile& file, std::string_view name, int depth) const {
   if (depth > 0) return find_global(file, name, depth);
   FileInUse& used = *file.in_use;
@@ -247,36 +227,6 @@ Entity Modules::find_global(const SourceFile& file, std::string_view name, int d
   const std::string package = known->imported.substr(0, known->imported.find('.'));
   // PyTorch itself is there.
   if (known->optional && !package.empty() && package != "torch") out.optional = package;
-  return out;
-}
-
-Entity Modules::meaning(const SourceFile& file, std::string_view name, const Binding& bound,
-                        int depth) const {
-  Entity out;
-  if (!bound.imported.empty()) {
-    out = dotted(file, bound.imported, depth + 1);
-  } else if (bound.function) {
-    out.kind = Entity::Kind::kFunction;
-    out.function = bound.function;
-  } else if (bound.class_definition) {
-    out.kind = Entity::Kind::kClass;
-    out.class_definition = bound.class_definition;
-  } else if (bound.element >= 0) {
-    out.kind = Entity::Kind::kValue;
-    out.name = file.module() + "." + std::string(name);
-    out.value = bound.value;
-    out.element = bound.element;
-  } else if (const std::string package = imported_by_call(bound.value); !package.empty()) {
-    out = dotted(file, package, depth + 1);
-  } else if (bound.value) {
-    out = alias(file, bound.value, depth + 1);
-    if (!out) {
-      out.kind = Entity::Kind::kValue;
-      out.name = file.module() + "." + std::string(name);
-      out.value = bound.value;
-    }
-  }
-  out.file = out.file ? out.file : &file;
   return out;
 }
 
