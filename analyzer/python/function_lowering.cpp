@@ -116,6 +116,7 @@ void FunctionLowering::parameters() {
         store(name, self_);
         continue;
       }
+      class_parameter_ = name;
     }
     function_.parameters.push_back(describe_parameter(definition_, each, unit_.modules()));
     describe_module(definition_, each, unit_.modules(), function_.parameters.back());
@@ -172,7 +173,8 @@ void FunctionLowering::find_locals(const Node& node, int depth) {
       assigned_[std::string(each.field("name").text())].emplace_back();
       continue;
     } else if (kind == "global_statement" || kind == "nonlocal_statement") {
-      for (const Node& name : each.children()) globals_.insert(std::string(name.text()));
+      std::set<std::string>& names = kind == "global_statement" ? globals_ : nonlocals_;
+      for (const Node& name : each.children()) names.insert(std::string(name.text()));
     } else if (kind == "lambda") {
       continue;
     } else if (kind == "attribute") {
@@ -181,7 +183,9 @@ void FunctionLowering::find_locals(const Node& node, int depth) {
     find_locals(each, depth + 1);
   }
   if (depth == 0) {
-    for (const std::string& each : globals_) locals_.erase(each);
+    for (const std::set<std::string>* names : {&globals_, &nonlocals_}) {
+      for (const std::string& each : *names) locals_.erase(each);
+    }
     find_imported_variables();
   }
 }

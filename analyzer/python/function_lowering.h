@@ -152,6 +152,7 @@ class FunctionLowering {
 
   // functions that run functions (lower_higher_order.cpp)
   std::optional<ValueId> higher_order(const std::string& name, const std::vector<Given>& arguments);
+  std::optional<ValueId> reduced(const std::vector<Given>& arguments);
   std::optional<ValueId> checkpointed(const std::string& name, const std::vector<Given>& arguments);
   ValueId global_value(const Entity& entity);
   // What is made of each thing that a global may be, by one question for each of them.
@@ -174,6 +175,7 @@ class FunctionLowering {
   bool stands_for_layers(const std::string& name);
   const ClassDefinition* own_class() const { return definition_.owner; }
   bool is_self(const Node& node) const;
+  bool is_own_class(const std::string& name) const;
 
   // calls (lower_calls.cpp)
   ValueId call(const Node& node);
@@ -223,7 +225,8 @@ class FunctionLowering {
   Builder builder_;
   ValueId self_ = 0;
   std::string self_name_;
-  std::set<std::string> locals_, globals_;
+  std::string class_parameter_;  // of a class method
+  std::set<std::string> locals_, globals_, nonlocals_;
   std::map<std::string, flow::VariableId> variables_;
   std::map<std::string, std::string> local_imports_;
   std::set<std::string> imported_variables_, names_before_dots_;

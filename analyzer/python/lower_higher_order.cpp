@@ -47,9 +47,24 @@ std::optional<ValueId> FunctionLowering::higher_order(const std::string& name,
                                                       const std::vector<Given>& arguments) {
   if (const auto out = checkpointed(name, arguments)) return out;
   if (arguments.empty() || !arguments[0].name.empty()) return std::nullopt;
+  if (name == "functools.reduce") return reduced(arguments);
   if (name == "functools.partial" || name == "functools.partialmethod") return partial(arguments);
   if (gives_function_back(name)) return callable(arguments[0].node);
   return std::nullopt;
+}
+
+// reduce(f, [a, b, c]): f(f(a, b), c), where the list stands there.
+std::optional<ValueId> FunctionLowering::reduced(const std::vector<Given>& arguments) {
+  const bool is_plain = arguments.size() >= 2 && arguments.size() <= 3 && arguments[1].name.empty();
+  const auto all = is_plain ? displayed(arguments[1].node) : std::nullopt;
+  if (!all || all->empty()) return std::nullopt;
+  const std::size_t outside = std::exchange(copies_, copies_ * all->size());
+  const bool has_first = arguments.size() == 3;
+  ValueId out = value(has_first ? arguments[2].node : all->front());
+  for (std::size_t i = has_first ? 0 : 1; i < all->size(); ++i)
+    out = apply(arguments[0].node, {out, value((*all)[i])});
+  copies_ = outside;
+  return out;
 }
 
 // What a global holds, as the module's own code makes it; nothing where that hangs on what runs.

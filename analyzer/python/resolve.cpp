@@ -13,6 +13,13 @@ bool FunctionLowering::is_self(const Node& node) const {
   return !global_file_ && node.is("identifier") && !self_name_.empty() && node.text() == self_name_;
 }
 
+// `cls` of a class method: of what derives from the class it makes such an object too.
+bool FunctionLowering::is_own_class(const std::string& name) const {
+  const auto assigned = assigned_.find(name);
+  return own_class() && !class_parameter_.empty() && name == class_parameter_ &&
+         assigned != assigned_.end() && assigned->second.size() == 1;
+}
+
 bool FunctionLowering::stands_for_layers(const std::string& name) {
   if (global_file_ || name == self_name_) return false;
   const auto assigned = assigned_.find(name);
@@ -43,6 +50,13 @@ Entity FunctionLowering::resolve(const Node& node, int depth) const {
           found != scope->local_imports_.end() && !scope->locals_.contains(name))
         return unit_.modules().dotted(unit_.file(), found->second);
       if (!scope->locals_.contains(name)) continue;
+      if (scope->is_own_class(name)) {
+        Entity own;
+        own.kind = Entity::Kind::kClass;
+        own.class_definition = scope->own_class();
+        own.file = &unit_.file();
+        return own;
+      }
       // A name that is given one thing only stands for it: `attention = flash_attn_func`.
       const auto assigned = scope->assigned_.find(name);
       if (scope != this || assigned == scope->assigned_.end() || assigned->second.size() != 1) return {};
@@ -67,7 +81,10 @@ Entity FunctionLowering::resolve(const Node& node, int depth) const {
   if (object.kind == Entity::Kind::kClass) {
     Entity out;
     out.function = unit_.modules().method(*object.class_definition, name, nullptr);
-    if (out.function && out.function->is_static) out.kind = Entity::Kind::kFunction;
+    // A class method makes objects of the class that it is called on.
+    const bool is_own =
+        out.function && out.function->is_class_method && out.function->owner == object.class_definition;
+    if (out.function && (out.function->is_static || is_own)) out.kind = Entity::Kind::kFunction;
     return out;
   }
   return {};

@@ -123,6 +123,15 @@ FunctionInfo::FunctionInfo(const Function& function)
   }
 }
 
+bool stands_for_class(const Function& function) {
+  return function.foreign &&
+         std::any_of(function.blocks.begin(), function.blocks.end(), [](const Block& block) {
+           return std::any_of(
+               block.instructions.begin(), block.instructions.end(),
+               [](const Instruction& each) { return each.op == Op::kObject || each.op == Op::kModule; });
+         });
+}
+
 const std::vector<std::uint32_t>& units_of(const Function& function) {
   static const std::vector<std::uint32_t> only_one = {0};
   return function.units.empty() ? only_one : function.units;

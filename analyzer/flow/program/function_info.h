@@ -48,6 +48,9 @@ struct FunctionInfo {
   mutable std::optional<Postdominators> after_;
 };
 
+// Whether a call of it makes an object: what a class is as a value.
+bool stands_for_class(const Function& function);
+
 // The source files that have a function's definition; {0} in a module that was not linked.
 const std::vector<std::uint32_t>& units_of(const Function& function);
 

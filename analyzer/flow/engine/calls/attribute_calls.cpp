@@ -94,10 +94,11 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       out.unknown = true;
     }
   }
-  // Some function of several is one of them where some are in sight; of modules it is which that is not
-  // known.
-  const bool is_function = std::all_of(receiver.begin(), receiver.end(), [](const Alternative& each) {
-    return each.kind == Kind::kClosure || each.kind == Kind::kUnknown || each.kind == Kind::kNone;
+  // Functions are what some way has chosen; which of many classes an object is made of goes with what it is
+  // handed, by decisions that are made elsewhere.
+  const bool is_function = std::all_of(receiver.begin(), receiver.end(), [&](const Alternative& each) {
+    const bool runs = each.kind == Kind::kClosure && !stands_for_class(index_.function(each.function));
+    return runs || each.kind == Kind::kUnknown || each.kind == Kind::kNone;
   });
   if (out.or_unknown && !is_function) out.unknown = true;
   if (out.functions.empty() && out.given.is_bottom()) out.unknown = true;

@@ -152,12 +152,13 @@ void Objects::overwrite_object(const Instruction& instruction, State& state) {
 Value Objects::closure(const Activation& activation, const Instruction& instruction, State& state) {
   const auto& functions = index_.find(instruction.name);
   if (functions.empty()) return Value::unknown(questions_.asked(activation, instruction, state));
-  // Without captures it is that function, wherever it is named.
   constexpr ContextId kAnywhere = 0;
   constexpr int kFunction = 1;
-  const HeapId id = instruction.args.empty()
-                        ? ids_.object(kAnywhere, &index_.function(functions.front()), kFunction)
-                        : ids_.object(activation.context, &instruction);
+  const Function& code = index_.function(functions.front());
+  // What stands for an operator or call of the tables is one value wherever it is named.
+  const bool is_one = instruction.args.empty() && code.foreign && !stands_for_class(code);
+  const HeapId id =
+      is_one ? ids_.object(kAnywhere, &code, kFunction) : ids_.object(activation.context, &instruction);
   HeapObject object;
   object.kind = HeapObject::Kind::kClosure;
   for (const Argument& each : instruction.args)
