@@ -262,6 +262,8 @@ flow::Parameter describe_field(const ClassDefinition& of, const Node& assignment
 
 // Whether a library function gives its first argument back, or what behaves like it.
 bool gives_function_back(const std::string& name);
+// The dtype that a name of PyTorch is: "torch.half".
+std::optional<Dtype> named_dtype(const std::string& name);
 // The operator that a function of PyTorch is; null where it is none.
 const Operator* torch_function(const std::string& name);
 

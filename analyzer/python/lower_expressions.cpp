@@ -130,14 +130,16 @@ ValueId FunctionLowering::is_installed(const std::string& package) {
   return builder_.op("installed::" + package, {});
 }
 
+std::optional<Dtype> named_dtype(const std::string& name) {
+  constexpr std::string_view kTorch = "torch.";
+  const bool is_of_torch = name.starts_with(kTorch) && name.find('.', kTorch.size()) == std::string::npos;
+  return is_of_torch ? parse_dtype(name.substr(kTorch.size())) : std::nullopt;
+}
+
 // A function or class that is used as a value.
 ValueId FunctionLowering::entity_value(const Entity& entity) {
   if (entity.kind == Entity::Kind::kLibrary) {
-    constexpr std::string_view kTorch = "torch.";
-    if (entity.name.starts_with(kTorch)) {
-      const auto dtype = parse_dtype(entity.name.substr(kTorch.size()));
-      if (dtype && entity.name.find('.', kTorch.size()) == std::string::npos) return dtype_constant(*dtype);
-    }
+    if (const auto dtype = named_dtype(entity.name)) return dtype_constant(*dtype);
     if (entity.name == "math.pi" || entity.name == "math.inf" || entity.name == "math.e" ||
         entity.name == "torch.pi" || entity.name == "torch.inf" || entity.name == "math.nan" ||
         entity.name == "torch.nan")

@@ -141,6 +141,7 @@ std::optional<Function> library_stub(const FileUnit& unit, const std::string& na
     return operator_stub(key, *find_operator("flatten"), "flatten");
   if (name.starts_with(kNn) && find_module_type("torch::nn::" + last))
     return module_stub(key, "torch::nn::" + last);
+  if (named_dtype(name)) return std::nullopt;  // `half` is an operator too
   const Operator* entry = torch_function(name);
   const std::string spelt = entry && find_operator(last) == entry ? last : entry ? entry->name : "";
   const bool plain = entry && !entry->arguments.empty() && entry->result != ResultRule::kDescriptor &&
