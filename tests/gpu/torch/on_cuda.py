@@ -13,6 +13,7 @@ import torch
 
 
 def on_cuda(generator):
+    """A type, for which inductor asks."""
     class Generator(generator):
         def __new__(cls, device="cuda"):
             return generator.__new__(generator, device)
