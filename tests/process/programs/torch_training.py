@@ -82,7 +82,8 @@ def make_engine_anew():
     lock given back, and guards that by nothing: of two threads both destroy the old one. Seen without dtype-san in 2.13.0 (both were
     held in gdb between the two instructions that read and clear the reference counts of Engine::thread_pool_shared_, and one let
     go before the other: std::_Sp_counted_base::_M_release, libtorch_cpu.so+0x18f2b6f, segmentation fault), and as the death of two of 190 jobs
-    here. So one thread asks before there are two (process: torch_forks)."""
+    of the test, and of one of 136 with nothing of dtype-san near (in _M_dispose of the same object). So one thread asks before there are two
+    (process: torch_forks)."""
     next(steps(0))
 
 
