@@ -123,6 +123,34 @@ class Bench:
         return [dict(zip(names, line.split("\t"))) for line in done.stdout.splitlines()]
 
 
+def keep_to(count):
+    """This process, and those that it starts, to a few processors: what they spend varies less."""
+    os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-count:])
+
+
+class Conversation:
+    """A program that answers line by line."""
+
+    def __init__(self, *words, **changes):
+        self.process = subprocess.Popen(words, env={**os.environ, **changes}, text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        if not line:
+            raise Wrong(f"the program has ended: {self.process.communicate()[1][-1500:]}")
+        return json.loads(line)
+
+    def ask(self, line=""):
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        return self.answer()
+
+    def end(self):
+        self.process.communicate()
+        return self.process.returncode
+
+
 def run_case(title, cases, kind, arguments):
     """`SCRIPT CASE BUILD`. Status 0: it holds, 1: it does not, 77: it could not be tried, with the reason."""
     if len(arguments) != 3 or arguments[1] not in cases:

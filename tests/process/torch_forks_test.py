@@ -1,5 +1,5 @@
 """Forks beside a thread that trains: libtorch's lock of its list of callbacks, which that thread takes again and again, is not
-held for ever in the child, whether the job is run or joined."""
+held for ever in the child, whether the job is run or joined. And what makes a child of PyTorch alone crash."""
 import pathlib
 import subprocess
 
@@ -43,6 +43,23 @@ class Forks(Case):
     def test_joined(self):
         hung, count = self.hung(join=True)
         self.assertEqual(hung, 0, f"of {count}")
+
+
+class Engine(Case):
+    """Nothing of dtype-san is in these processes. PyTorch makes its autograd engine anew in a child, when an operator first saves a tensor
+    or at the first backward call, and guards that by nothing: of two threads both destroy the old one, and rarely one crashes
+    (in 2.13.0 in std::_Sp_counted_base::_M_release of its ThreadPoolShared)."""
+
+    def status(self, *words):
+        done = self.execute(PYTHON, PROGRAM.with_name("torch_engine.py"), *words, LD_PRELOAD=BUILT["meet_in_engine"])
+        return done.stdout.strip() or done.stderr
+
+    def test_two_threads_make_it_anew(self):
+        """If this fails, PyTorch guards it by now: make_engine_anew() of torch_training.py can go."""
+        self.assertEqual(self.status(), "7")
+
+    def test_a_thread_that_uses_it_first_makes_it_for_all(self):
+        self.assertEqual(self.status("first"), "0")
 
 
 if __name__ == "__main__":

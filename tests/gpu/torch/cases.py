@@ -8,10 +8,11 @@ import os
 import pathlib
 import re
 import statistics
+import subprocess
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
-from watched_job import Bench, Skip, check, expect, run_case, source_of  # pylint: disable=wrong-import-position
+from watched_job import Bench, Conversation, Skip, check, expect, keep_to, run_case, source_of  # pylint: disable=wrong-import-position
 
 HERE = pathlib.Path(__file__).resolve().parent
 PROGRAMS = HERE.parents[1] / "process" / "programs"
@@ -30,6 +31,9 @@ class Jobs(Bench):
         expect(is_same, f"{words[-1]}: prints the same bits without and with" +
                ("" if is_same else f": {plain.stdout[-400:]!r}, {done.stdout[-400:]!r}"))
         return done.stdout, report
+
+    def talk(self, *words, **changes):
+        return Conversation(self.python, *words, **changes, DEVICE=self.device)
 
     def own(self, *words, **more):
         return self.both(HERE / "program.py", *words, **more)
@@ -218,34 +222,149 @@ def trained(jobs):
         silent(report, options, 15)
 
 
-MODES = {"without": None, "loaded": "torch=off:cupti=off", "contracts": "torch=contracts:cupti=off",
-         "origins": "torch=origins:cupti=off", "CUPTI": "torch=off:cupti=on", "both": "torch=origins:cupti=on"}
+def backends(jobs):
+    """Records of each backend, the calls that are checked of them, and calls that name their backend."""
+    if jobs.is_dry:
+        raise Skip("a CPU has one backend")
+    records = jobs.answer(jobs.run(HERE / "program.py", "backend-records", DEVICE=jobs.device))
+    for backend, names in records.items():
+        print(f"    {backend}: {' '.join(names)}")
+        expect(backend == "math" or any(backend in name for name in names), f"{backend}: its records name it")
+    counts = {}
+    for options in ("torch=contracts", "torch=origins", "torch=calls"):
+        _, report = jobs.own("backends", options=options)
+        source_of(report, "torch")
+        counts[options] = {api: count for api, count in report["watched"]["calls"].items() if count}
+        print(f"    {options}: {counts[options]} {told(report)}")
+        expect(counts[options].get("scaled_dot_product_attention", 0) == len(records), f"{options}: each call is checked once")
+        if options != "torch=calls":
+            mark = marked(HERE / "program.py", "backends" if options == "torch=contracts" else "random")
+            apis = sorted(finding["api"] for finding in wrongs(report))
+            expect(apis == ["_scaled_dot_product_efficient_attention", "_scaled_dot_product_flash_attention"] and
+                   all(opening(finding) == mark for finding in wrongs(report)), f"{options}: those that name their backend {apis}")
+    expect(counts["torch=contracts"] == counts["torch=origins"], "the same calls with and without origins")
+
+
+def allocators(jobs):
+    """Memory that libc10_cuda does not announce has no origin, never a wrong one."""
+    if jobs.is_dry:
+        raise Skip("a CPU has one allocator")
+    for allocator in ("expandable_segments:True", "backend:cudaMallocAsync"):
+        for name in ("promoted", "recycled", "in_a_loop"):
+            _, report = jobs.moved("torch_origins.py", name, PYTORCH_CUDA_ALLOC_CONF=allocator, PYTORCH_ALLOC_CONF=allocator)
+            found = wrongs(report)
+            what = f"{allocator}, {name}"
+            expect([finding["rule"] for finding in found] == [MIXED], f"{what}: found {told(report)}")
+            place = marked(PROGRAMS / "torch_origins.py", name)
+            if allocator.startswith("backend"):
+                expect(all(not finding.get("path") or opening(finding) == place for finding in found), f"{what}: no wrong origin")
+                print(f"    paths {[len(finding.get('path', [])) for finding in found]}, notes {notes(report)}")
+            else:
+                expect([opening(finding) for finding in found] == [place], f"{what}: opens at {place} {told(report)}")
+
+
+def joined(jobs):
+    """A job on the GPU is joined, left and joined again."""
+    plain = jobs.talk(HERE / "program.py", "joined")
+    expected = [plain.answer(), *(plain.ask() for _ in range(4))]
+    check(plain.end() == 0, "the job alone ends well")
+    for mode in ("origins", "calls"):
+        folder = jobs.scratch / f"joined-{mode}"
+        job = jobs.talk(HERE / "program.py", "joined")
+
+        def tool(*words):
+            done = subprocess.run([jobs.command, *words], capture_output=True, text=True, check=False)
+            expect(done.returncode == 0, f"{words[0]}: {done.stderr.strip()[:300]}")
+
+        def attach():
+            tool("attach", str(job.process.pid), "--library", str(jobs.build / "lib" / "libdtype_san.so"), "--options",
+                 f"journal={folder}:torch={mode}")
+
+        said = [job.answer(), job.ask()]
+        attach()
+        said.append(job.ask())
+        tool("detach", str(job.process.pid))
+        said.append(job.ask())
+        attach()
+        said.append(job.ask())
+        expect(job.end() == 0 and said == expected, f"{mode}: says the same as alone")
+        report_file = folder / "report.json"
+        subprocess.run([jobs.command, "report", f"--format=json={report_file}", folder], capture_output=True, check=False)
+        report = json.loads(report_file.read_text(encoding="utf-8"))
+        source_of(report, "torch")
+        found = sorted((opening(finding)[1], finding["count"], len(finding.get("path", []))) for finding in wrongs(report))
+        print(f"    {mode}: {found}, {report['watched']['calls']}, {notes(report)}")
+        lines = [marked(HERE / "program.py", name)[1] for name in ("attend", "joined_new")]
+        expect(checked(report) == 6, f"{mode}: the calls of two rounds are checked, {checked(report)}")
+        if mode == "origins":
+            expect([(line, count) for line, count, _ in found] == [(lines[0], 2), (lines[1], 2)],
+                   f"what was made in the round opens there, what is older at its call: {lines}")
+            expect(found and found[0][2] == 0, "what is older has no origin")
+
+
+def compiled(jobs):
+    """Inductor's kernels for the GPU."""
+    printed, report = jobs.moved("torch_ways.py", "compile-inductor")
+    silent(report, printed.strip())
+
+
+MODES = {"without": None, "empty": None, "loaded": "torch=off:cupti=off", "calls": "torch=calls:cupti=off",
+         "contracts": "torch=contracts:cupti=off", "origins": "torch=origins:cupti=off", "CUPTI": "torch=off:cupti=on",
+         "both": "torch=origins:cupti=on"}
+
+
+def start_cost(jobs, mode):
+    library, words = jobs.build / "lib" / "libdtype_san.so", [HERE / "program.py", "cost"]
+    if mode == "empty":
+        return jobs.talk(*words, jobs.build / "lib" / "libempty_records.so")
+    if MODES[mode] is None:
+        return jobs.talk(*words)
+    return jobs.talk(*words, LD_PRELOAD=str(library), CUDA_INJECTION64_PATH=str(library),
+                        DTYPE_SAN_OPTIONS=f"journal={jobs.scratch}:print_summary=0:{MODES[mode]}")
+
+
+def tell_cost(size, how, times, records):
+    """Of one of the three times: its median, the ratio to that without in the same turn and, over the empty callback, ns a record;
+    with quartiles."""
+    for mode, own in times.items():
+        low, middle, high = statistics.quantiles([one / beside for one, beside in zip(own, times["without"])], n=4)
+        line = f"    {size:10} {how:9} {mode:10} {statistics.median(own):8.3f} ms, ratio {middle:.3f} ({low:.3f} to {high:.3f})"
+        if "empty" in times and mode in ("contracts", "origins"):
+            low, middle, high = statistics.quantiles([(one - beside) * 1e6 / records for one, beside in zip(own, times["empty"])], n=4)
+            line += f", {middle:.0f} ns a record over an empty callback ({low:.0f} to {high:.0f})"
+        print(line, flush=True)
 
 
 def cost(jobs):
-    """A step in each mode, processes in turn: median and lower quartile in ms, steps; then the ratio to those without, and
-    its spread."""
-    rounds, found = int(os.environ.get("ROUNDS", "3")), {mode: [] for mode in MODES}
-    library = jobs.build / "lib" / "libdtype_san.so"
-    for _ in range(rounds):
-        for mode, options in MODES.items():
-            preload = {} if options is None else {"LD_PRELOAD": str(library), "DTYPE_SAN_OPTIONS": f"journal={jobs.scratch}:{options}",
-                                                  "CUDA_INJECTION64_PATH": str(library)}
-            done = jobs.run(HERE / "program.py", "cost", os.environ.get("SECONDS_EACH", "1.5"), DEVICE=jobs.device, **preload)
-            found[mode].append(jobs.answer(done))
-            print(f"    {mode:10} {json.dumps(found[mode][-1])}", flush=True)  # also of a case that is ended before its table
-    print(f"    {'step':12} {'mode':10} {'ms':>9} {'ratio':>7}  spread of {rounds}")
-    for size in found["without"][0]:
-        for mode, runs in found.items():
-            ratios = sorted(run[size][0] / beside[size][0] for run, beside in zip(runs, found["without"]))
-            print(f"    {size:12} {mode:10} {statistics.median(run[size][0] for run in runs):9.3f} "
-                  f"{statistics.median(ratios):7.3f}  {ratios[0]:.3f} to {ratios[-1]:.3f}, {min(run[size][2] for run in runs)} steps")
+    """A step in each mode: one process for each, on the same two processors, which make steps in turns."""
+    rounds = int(os.environ.get("ROUNDS", "20"))
+    is_there = (jobs.build / "lib" / "libempty_records.so").is_file()
+    keep_to(2)
+    workers = {mode: start_cost(jobs, mode) for mode in MODES if is_there or mode != "empty"}
+    counter = start_cost(jobs, "without")  # the profiler makes launches slower in a process that has used it
+    for worker in (counter, *workers.values()):
+        worker.answer()
+    every = {}
+    for size, seconds in {"host-bound": "0.3", "GPU-bound": "0.15"}.items():
+        records = counter.ask(f"{size} records")
+        for worker in workers.values():
+            worker.ask(f"{size} 0.5")
+        found = every[size] = {mode: [] for mode in workers}
+        for number in range(rounds):
+            for mode in list(workers)[:: 1 if number % 2 == 0 else -1]:
+                found[mode].append(workers[mode].ask(f"{size} {os.environ.get('SECONDS_EACH', seconds)}"))
+        print(f"    {size}: {records} records a step, {rounds} rounds")
+        for place, how in enumerate(("median", "least", "processor")):
+            tell_cost(size, how, {mode: [one[place] for one in own] for mode, own in found.items()}, records)
+    for mode, worker in {"counter": counter, **workers}.items():
+        expect(worker.end() == 0, f"{mode}: ends well")
     if jobs.out.is_dir():
-        (jobs.out / "torch_cost.json").write_text(json.dumps(found), encoding="utf-8")
+        (jobs.out / "torch_cost.json").write_text(json.dumps(every), encoding="utf-8")
 
 
 CASES = {"origins": origins, "by_hand": by_hand, "right_models": right_models, "ways": ways, "x_transformers": x_transformers,
-         "var": var, "fallback": fallback, "graph": graph, "streams": streams, "trained": trained, "cost": cost}
+         "var": var, "fallback": fallback, "graph": graph, "streams": streams, "trained": trained,
+         "backends": backends, "allocators": allocators, "joined": joined, "compiled": compiled, "cost": cost}
 
 
 if __name__ == "__main__":

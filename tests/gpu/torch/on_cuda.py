@@ -4,13 +4,20 @@ Factories make CUDA tensors by PyTorch's default tensor type, which is set below
 are without. Autocast that it asks for on the CPU is CUDA's. DEVICE=cpu leaves all as it is. Operators that have a
 deterministic kernel take it, so that two runs can be compared to the last bit.
 """
-import functools
 import os
 import runpy
 import sys
 import warnings
 
 import torch
+
+
+def on_cuda(generator):
+    """A type, for which inductor asks."""
+    class Generator(generator):
+        def __new__(cls, device="cuda"):
+            return generator.__new__(generator, device)
+    return Generator
 
 
 def prepare():
@@ -20,7 +27,7 @@ def prepare():
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     torch.set_default_tensor_type(torch.cuda.FloatTensor)
     torch.use_deterministic_algorithms(True, warn_only=True)
-    torch.Generator = functools.partial(torch.Generator, device="cuda")
+    torch.Generator = on_cuda(torch.Generator)
     given = torch.autocast
     torch.autocast = lambda device, *rest, **words: given("cuda" if device == "cpu" else device, *rest, **words)
 

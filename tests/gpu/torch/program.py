@@ -18,7 +18,7 @@ LOW = torch.bfloat16
 
 
 def random(*shape, dtype=torch.float32):
-    return torch.randn(shape, device=DEVICE).to(dtype)
+    return torch.randn(shape, device=DEVICE).to(dtype)  # call: random
 
 
 def wait():
@@ -36,7 +36,7 @@ def digest(*tensors):
 def attend(q, k, v):
     """Whether the call raises."""
     try:
-        F.scaled_dot_product_attention(q, k, v)
+        F.scaled_dot_product_attention(q, k, v)  # call: attend
     except RuntimeError as error:
         return str(error)[:60]
     return ""
@@ -137,6 +137,58 @@ def stages():
     return {"raised": [error, attend(q, k, k)]}
 
 
+BACKENDS = {"flash": "FLASH_ATTENTION", "efficient": "EFFICIENT_ATTENTION", "cudnn": "CUDNN_ATTENTION", "math": "MATH"}
+
+
+def backends():
+    """Right calls, forward and backward, through each backend; then two that name theirs, with a float32 query."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    torch.manual_seed(0)
+    found = {}
+    for name, member in BACKENDS.items():
+        q, k, v = (random(2, 4, 128, 64, dtype=LOW).requires_grad_() for _ in range(3))
+        with sdpa_kernel(getattr(SDPBackend, member)):
+            out = F.scaled_dot_product_attention(q, k, v)
+        out.sum().backward()
+        found[name] = digest(out, q.grad, k.grad, v.grad)
+    k = random(2, 4, 128, 64, dtype=LOW)
+    found["raised"] = []
+    for name, more in {"flash": (), "efficient": (None, False)}.items():
+        try:
+            getattr(torch.ops.aten, f"_scaled_dot_product_{name}_attention")(random(2, 4, 128, 64), k, k, *more)  # call: backends
+        except RuntimeError as error:
+            found["raised"].append([name, str(error)[:60]])
+    return found
+
+
+def backend_records():
+    """The names of the records that a call through each backend makes, by PyTorch's own profiler."""
+    from torch.nn.attention import SDPBackend, sdpa_kernel
+    found = {}
+    for name, member in BACKENDS.items():
+        q, k, v = (random(2, 4, 128, 64, dtype=LOW).requires_grad_() for _ in range(3))
+        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+            with sdpa_kernel(getattr(SDPBackend, member)):
+                F.scaled_dot_product_attention(q, k, v).sum().backward()
+        found[name] = sorted({event.name for event in profile.events() if "ttention" in event.name and event.name.startswith("aten::")})
+    return found
+
+
+def joined():
+    """A round for each line of stdin. Of what is wrong in one, the first was made before the first round, the second is made in it."""
+    torch.manual_seed(0)
+    k, table = random(2, 4, 64, 64, dtype=LOW), random(64)
+    old = k * table
+    wait()
+    print(json.dumps("ready"), flush=True)
+    for _ in sys.stdin:
+        first = attend(old, k, k)
+        q = k * table  # call: joined_new
+        second = attend(q, k, k)
+        print(json.dumps([first, second, digest(F.scaled_dot_product_attention(k, k, k))]), flush=True)
+    return "done"
+
+
 class Block(nn.Module):
     def __init__(self, width, heads):
         super().__init__()
@@ -171,24 +223,44 @@ def trainer(width, depth, tokens, batch):
     return step, model
 
 
-def cost(seconds="2"):
-    """Median time of a step: one that waits for the host, one that waits for the GPU."""
-    found = {}
-    for name, shape in {"host-bound": (128, 8, 64, 2), "GPU-bound": (2048, 8, 1024, 8)}.items():
-        if DEVICE != "cuda":
-            shape = (64, 1, 16, 1)
-        step, _ = trainer(*shape)
-        for _ in range(5):
-            step()
-        times, end = [], time.perf_counter() + float(seconds)
-        while time.perf_counter() < end or len(times) < 5:
+SHAPES = {"host-bound": (128, 8, 64, 2), "GPU-bound": (2048, 4, 1024, 4)}
+
+
+def cost(empty=""):
+    """Answers each line of stdin, `SIZE SECONDS` or `SIZE records`: milliseconds of a step by the clock, the median and the least, and
+    of processor time; or how many records of operators a step has. EMPTY is a library whose callback does nothing."""
+    made = {}
+    print(json.dumps("ready"), flush=True)
+    for line in sys.stdin:
+        name, seconds = line.split()
+        if name not in made:
+            made[name], _ = trainer(*(SHAPES[name] if DEVICE == "cuda" else (64, 1, 16, 1)))
+            for _ in range(5):
+                made[name]()
+            if empty and len(made) == 1:
+                add_empty_callback(empty)
+        if seconds == "records":
+            with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+                made[name]()
+            print(sum(event.name.startswith("aten::") for event in profile.events()), flush=True)
+            continue
+        times, end, begun = [], time.perf_counter() + float(seconds), time.process_time()
+        while time.perf_counter() < end or len(times) < 3:
             start = time.perf_counter()
-            step()
+            made[name]()
             times.append(time.perf_counter() - start)
-        times.sort()
-        found[name] = [times[len(times) // 2] * 1e3, times[len(times) // 4] * 1e3, len(times)]
-        torch.cuda.empty_cache()
-    return found
+        spent = (time.process_time() - begun) / len(times)
+        print(json.dumps([1e3 * one for one in (sorted(times)[len(times) // 2], min(times), spent)]), flush=True)
+    return "done"
+
+
+def add_empty_callback(library):
+    """The floor: a callback of record functions that is handed nothing and does nothing."""
+    import ctypes
+    folder = pathlib.Path(torch.__file__).parent / "lib"
+    add = ctypes.cast(getattr(ctypes.CDLL(str(folder / "libtorch_cpu.so")), "_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE"),
+                      ctypes.c_void_p)
+    ctypes.CDLL(library).add_empty(add, ctypes.c_bool(False), ctypes.c_bool(False))
 
 
 def trained(steps="5"):
