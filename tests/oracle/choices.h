@@ -22,7 +22,14 @@ class Choices {
     }
     if (at_ == taken_.size()) taken_.push_back({chance_ ? (*chance_)() % options : 0, options});
     const std::size_t out = taken_[at_++].option;
-    if (!name.empty()) named_[name] = out;
+    if (!name.empty()) named_[name] = out, place_[name] = at_ - 1;
+    return out;
+  }
+  // The decisions of this run once more, but for those of these names, of which the first option is taken.
+  Choices but_for(const std::vector<std::string>& names) const {
+    Choices out;
+    out.taken_.assign(taken_.begin(), taken_.begin() + static_cast<std::ptrdiff_t>(at_));
+    for (const std::string& each : names) out.taken_[place_.at(each)].option = 0;
     return out;
   }
   // Begins the next run; false when there is none.
@@ -31,24 +38,27 @@ class Choices {
     while (!taken_.empty() && taken_.back().option + 1 >= taken_.back().options) taken_.pop_back();
     if (taken_.empty()) return false;
     ++taken_.back().option;
-    at_ = 0;
-    named_.clear();
+    begin();
     return true;
   }
   void shuffle(std::uint64_t seed) {
     if (!chance_) chance_.emplace(seed);
     taken_.clear();
-    at_ = 0;
-    named_.clear();
+    begin();
   }
 
  private:
+  void begin() {
+    at_ = 0;
+    named_.clear();
+    place_.clear();
+  }
   struct Taken {
     std::size_t option, options;
   };
   std::vector<Taken> taken_;
   std::size_t at_ = 0;
-  std::map<std::string, std::size_t> named_;
+  std::map<std::string, std::size_t> named_, place_;  // what was decided, and as which decision
   std::optional<std::mt19937_64> chance_;
 };
 

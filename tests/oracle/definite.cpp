@@ -220,12 +220,12 @@ void check_possible(const Subject& subject, Violations& out) {
       const Api* api = contracts().named(sink.api, subject.world.torch_version);
       const bool recasts = api && api->autocast_at(subject.world.device, subject.world.torch_version) ==
                                       AutocastBehaviour::kRecasts;
-      const std::vector<Call> calls =
-          calls_of(subject, instruction_at(subject.module, sink.location), sink.role);
+      const Instruction* at = instruction_at(subject.module, sink.location);
+      const std::vector<Call> calls = calls_of(subject, at, sink.role);
       const bool always = !calls.empty() && std::all_of(calls.begin(), calls.end(), [](const Call& each) {
         return each.seen->under_autocast;
       });
-      if (recasts && always && subject.runs.are_all)
+      if (recasts && always && subject.runs.are_all && !subject.runs.assumed_away_at.contains(at))
         out.push_back({"possible",
                        place(sink, subject.world) + ": casts its operands in all runs: " + finding.message});
     }

@@ -103,6 +103,15 @@ Recipe fixable_recipe(std::uint64_t seed) {
   return out;
 }
 
+Recipe composed_recipe(std::uint64_t seed) {
+  constexpr Shape kShapes[] = {Shape::kStraight, Shape::kBranching, Shape::kStraight, Shape::kAnything};
+  Recipe out;
+  out.shape = kShapes[seed / 64 % std::size(kShapes)];
+  out.statements = 3 + static_cast<int>(seed / 256 % 6);
+  out.is_method = out.is_composed = true;
+  return out;
+}
+
 flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
   Random random(seed * 0x9e3779b97f4a7c15U + 1);
   flow::Module module;
@@ -117,7 +126,8 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
         {made.key, is_lambda, made.parameters.front().by_reference, made.parameters.size() > 1});
   }
   const bool is_method = recipe.is_method;
-  const bool has_part = is_method && add_model(module, random, line);
+  const bool has_part = is_method && !recipe.is_composed && add_model(module, random, line);
+  const Members members = recipe.is_composed ? add_composed_model(module, kModel, random, line) : Members();
   flow::Function root;
   root.name = root.key = "root";
   if (is_method) {
@@ -140,6 +150,7 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
     const ValueId self = writer.value(Type::kState, Op::kParam);
     writer.last().constant = std::int64_t{0};
     program.has_members(self, has_part);
+    if (recipe.is_composed) program.has_members(self, members);
   }
   program.begin();
   program.statements(recipe.statements, 0);

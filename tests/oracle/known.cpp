@@ -94,6 +94,8 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
     ++tally.given_up;
     return;
   }
+  std::set<int> left_out;
+  for (const Instruction* each : subject.runs.assumed_away_at) left_out.insert(each->range.line);
   std::map<int, std::vector<Arrival>> met;
   for (const Arrival& each : subject.runs.arrivals) {
     met[each.line].push_back(each);
@@ -101,7 +103,11 @@ void check_known(const Subject& subject, bool must_be_precise, Tally& tally, Vio
     const Alternatives& all = known[each.line];
     const bool holds = std::any_of(
         all.begin(), all.end(), [&](const Alternative& one) { return is_open(one) || is_that(one, each); });
-    if (holds) continue;
+    // Where runs come that it takes for none it may say nothing; of a guessed setting they may not be among
+    // these.
+    const bool may_be_left_out = !subject.world.is_named && !subject.runs.are_all;
+    const bool is_left_out = all.empty() && (may_be_left_out || left_out.contains(each.line));
+    if (holds || is_left_out) continue;
     out.push_back(
         {"known", place(each.line, subject.world) + ": " + text(each) + " arrives, known is " + text(all)});
     return;

@@ -18,8 +18,8 @@ Machine::Machine(const Module& module, const ContractSet& contracts, const World
   objects_.emplace_back();
   tensors_.emplace_back();
   const Dtype otherwise = world.device == "cpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
-  autocast_[world.device] = {world.autocast != Dtype::kUndefined,
-                             world.autocast != Dtype::kUndefined ? world.autocast : otherwise};
+  const bool on = world.autocast != Dtype::kUndefined;
+  autocast_[world.device] = {on, on ? world.autocast : otherwise, on};
 }
 
 void Passed::add(const Passed& run) {
@@ -54,7 +54,22 @@ Run Machine::run(const Function& root) {
     run_.why = stop.why;
     if (stop.end == End::kThrew || stop.end == End::kAssumedAway) run_.stopped_at = running_;
   }
+  // It was run on, so that it is known where it comes to.
+  if (!violated_.empty()) {
+    run_.end = End::kAssumedAway;
+    run_.why = violated_;
+  }
   return std::move(run_);
+}
+
+Dtype Machine::dtype_of_input(const flow::Parameter& parameter) {
+  constexpr std::array kOthers = {Dtype::kFloat32, Dtype::kInt64};
+  if (!world_.inputs_differ || depth_ != 1) return world_.inputs;
+  const std::string choice = "dtype of " + parameter.name;
+  const std::size_t chosen = choices_.pick(kOthers.size() + 1, choice);
+  if (chosen == 0 || kOthers[chosen - 1] == world_.inputs) return world_.inputs;
+  run_.differing.push_back({choice, kOthers[chosen - 1]});
+  return kOthers[chosen - 1];
 }
 
 // A tensor has any number of dimensions that questions of generated programs tell apart.
@@ -62,9 +77,9 @@ Value Machine::input(const flow::Parameter& parameter) {
   using flow::ParameterKind;
   constexpr std::array kRanks = {2, 0, 1, 3, 4};
   const auto tensor = [&] {
-    const int rank = kRanks[choices_.pick(kRanks.size())];
+    const int rank = world_.inputs_differ ? 2 : kRanks[choices_.pick(kRanks.size())];
     has_input_without_dimensions_ = has_input_without_dimensions_ || rank == 0;
-    return make(fresh(world_.inputs, rank, nullptr));
+    return make(fresh(dtype_of_input(parameter), rank, nullptr));
   };
   const auto by_reference = [&](const Value& value) {
     if (!parameter.by_reference) return value;
@@ -215,6 +230,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
       break;
     case Op::kDtypeOf:
       out = Value::a_dtype(tensor_of(argument(frame, each, 0)).dtype);
+      if (tensor_of(argument(frame, each, 0)).is_as_told) out.text = kTold;
       break;
     case Op::kOptions: {
       const Value* dtype = named(frame, each, "dtype");
@@ -275,7 +291,9 @@ void Machine::step(Frame& frame, const Instruction& each) {
     }
     case Op::kRetype: {
       const Value like = behind(argument(frame, each, 1));
-      retype(argument(frame, each, 0), like.is(Kind::kTensor) ? tensor_of(like).dtype : like.dtype, each);
+      const Dtype dtype = like.is(Kind::kTensor) ? tensor_of(like).dtype : like.dtype;
+      retype(argument(frame, each, 0), dtype, each);
+      guess_conversion(argument(frame, each, 0), dtype);
       break;
     }
     case Op::kCall:
@@ -305,6 +323,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
       Autocast& autocast = autocast_[each.name.empty() ? world_.device : each.name];
       if (const Value* dtype = named(frame, each, "dtype")) autocast.dtype = behind(*dtype).dtype;
       if (const Value* on = named(frame, each, "on")) autocast.on = truth(*on);
+      autocast.is_of_setting = autocast.is_of_setting && autocast.on;
       break;
     }
     case Op::kSetDefaultDtype:

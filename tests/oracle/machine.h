@@ -40,6 +40,8 @@ struct World {
   Dtype autocast = Dtype::kUndefined;  // kUndefined: off
   std::string device = "cuda";
   std::string torch_version = "2.13";
+  bool is_named = true;        // by the user, who says then that the program is run so
+  bool inputs_differ = false;  // callers may hand in other dtypes, always with two dimensions
 };
 
 struct Tensor {
@@ -50,6 +52,7 @@ struct Tensor {
   bool is_stated = false;          // the code converted it itself
   bool is_promoted = false;        // of half data, by an operator or a conversion that the code does not name
   bool is_owned = false;           // by a module
+  bool is_as_told = false;         // made in a dtype that a constructor was handed
   bool has_escaped = false;        // code that is not there could reach it, or what it was computed from
   Dtype data = Dtype::kUndefined;  // of a descriptor: the dtype of what it describes
   Lines descent;                   // all instructions that its dtype may be owed to
@@ -75,7 +78,7 @@ struct Value {
   Kind kind = Kind::kNothing;
   std::int64_t number = 0;
   Dtype dtype = Dtype::kUndefined;
-  std::string text;    // of a text; of a reference the cell
+  std::string text;  // of a text; of a reference the cell; of a dtype kTold where a constructor was handed it
   std::size_t id = 0;  // tensor, object or saved state
   static Value of(Kind kind) { return {kind, 0, Dtype::kUndefined, {}, 0}; }
   static Value boolean(bool value) { return {Kind::kBool, value, Dtype::kUndefined, {}, 0}; }
@@ -84,6 +87,8 @@ struct Value {
   static Value at(Kind kind, std::size_t id) { return {kind, 0, Dtype::kUndefined, {}, id}; }
   bool is(Kind wanted) const { return kind == wanted; }
 };
+
+inline constexpr const char* kTold = "told";
 
 struct Object {
   enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kClosure };
@@ -122,6 +127,13 @@ struct Run {
   std::string why;
   const Instruction* stopped_at = nullptr;  // what threw, or the branch that led to a throw
   std::vector<Observation> observations;
+  bool makes_own_half = false;  // and is not as assumed for that
+  Instructions passed_by;       // the calls that it came to since it is not as assumed
+  struct Differing {
+    std::string choice;
+    Dtype dtype;
+  };
+  std::vector<Differing> differing;  // inputs that are not what the setting hands in
 };
 // What a value was at a probe, which stands on its instruction's line.
 struct Arrival {
@@ -164,6 +176,7 @@ class Machine {
   struct Autocast {
     bool on = false;
     Dtype dtype = Dtype::kUndefined;
+    bool is_of_setting = false;  // and the code did not turn it off since
   };
   struct Frame {
     const Function* code = nullptr;
@@ -189,6 +202,7 @@ class Machine {
   Value call(const Function& code, std::vector<Value> arguments);
   void step(Frame& frame, const Instruction& each);
   Value input(const flow::Parameter& parameter);
+  Dtype dtype_of_input(const flow::Parameter& parameter);
   Value constant(const flow::Constant& constant) const;
   const Value& argument(const Frame& frame, const Instruction& each, std::size_t position) const;
   const Value* named(const Frame& frame, const Instruction& each, std::string_view name) const;
@@ -202,6 +216,13 @@ class Machine {
   Value unknown_value(const std::string& name, const Instruction& each);
   void change_owned(const Value& owned, const Instruction& each);
   void change_anything(const Value& value, const Instruction& each, int depth);
+
+  // guessed_settings.cpp: what is assumed of a setting that the user did not name.
+  void guess_object(const Value& object);
+  void guess_conversion(const Value& target, Dtype dtype);
+  void guess_call();
+  bool is_made_half(const Value& object, int depth = 0) const;
+  bool is_below(const Value& object, const Value& target, int depth = 0) const;
 
   // escaping.cpp: lambdas that code which is not there may run.
   bool is_closure(const Value& value) const;
@@ -223,6 +244,7 @@ class Machine {
   void retype(const Value& target, Dtype dtype, const Instruction& each);
   static void register_with(Object& owner, const Object::Registered& entry);
   Value instance_of(const std::string& class_name);
+  Value handed_to_constructor(const flow::Parameter& parameter);
   void call_a_setter(const Value& object, const std::string& class_name);
   void apply_setting(const Value& object);
 
@@ -264,6 +286,9 @@ class Machine {
   std::uint32_t shapes_ = 0;
   int steps_ = 0, depth_ = 0;
   bool has_input_without_dimensions_ = false;
+  Value own_object_;  // that the root is a method of
+  bool has_half_module_ = false;
+  std::string violated_;  // the first assumption that the run is not as
   Run run_;
 };
 

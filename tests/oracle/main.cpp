@@ -18,6 +18,7 @@
 #include "tests/oracle/properties.h"
 #include "tests/oracle/record.h"
 #include "tests/oracle/shrink.h"
+#include "tests/oracle/stated.h"
 
 namespace {
 using namespace dtype_guard;
@@ -78,18 +79,6 @@ flow::Module fixable(std::uint64_t seed) {
   return mended(generate(seed, fixable_recipe(seed)), world_of(*half_setting(seed)));
 }
 
-bool converts_modules(const flow::Module& program) {
-  for (const flow::Function& function : program.functions) {
-    for (const flow::Block& block : function.blocks) {
-      const auto& all = block.instructions;
-      if (std::any_of(all.begin(), all.end(),
-                      [](const flow::Instruction& each) { return each.op == flow::Op::kRetype; }))
-        return true;
-    }
-  }
-  return false;
-}
-
 Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   const flow::Module probed = with_probes(program);
   const Subject subject = subject_of(probed, *how.setting, how.named, kMostRuns);
@@ -99,12 +88,6 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   for (const auto& [assumption, runs] : subject.runs.assumptions) tally.assumptions[assumption] += runs;
   tally.not_all_runs += !subject.runs.are_all;
   Violations out;
-  // A setting that the user did not name may be a guess that the program contradicts.
-  if (!how.named && converts_modules(program) &&
-      (how.setting->autocast != Dtype::kUndefined || how.is_method)) {
-    ++tally.contradicted_settings;
-    return out;
-  }
   const bool precise = how.straight && how.named;
   check_known(subject, precise, tally, out);
   check_definite(subject, precise, tally, out);
@@ -115,9 +98,7 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
 }
 
 // Programs that are made for one assumption. Counted apart: shares are of the other programs.
-void check_apart(const flow::Module& program, const flow::PrecisionSetting& setting, std::size_t& findings,
-                 Tally& tally, Violations& out) {
-  const Subject subject = subject_of(program, setting, true, kMostRuns);
+void check_apart(const Subject& subject, std::size_t& findings, Tally& tally, Violations& out) {
   Tally own;
   check_definite(subject, false, own, out);
   findings += own.findings;
@@ -151,6 +132,24 @@ void print_smaller(const flow::Module& program, const Case& how) {
   for (const Violation& each : check(small, how, ignored))
     std::printf("// %s: %s\n", each.property.c_str(), each.what.c_str());
 }
+
+// Of modules that are made of others, under a setting that the user named or did not.
+constexpr std::uint64_t kOneInComposed = 32, kOneInOrdered = 4;
+void check_composed(std::uint64_t seed, const Command& command, Tally& tally, Violations& out) {
+  Case how = case_of(seed);
+  how.seed = seed / kOneInComposed;  // laws and the rest take turns
+  how.straight = false;              // what a constructor is handed is open
+  how.named = seed / kOneInComposed % 2 != 0;
+  const flow::Module own = mended(generate(seed, composed_recipe(seed)), world_of(*how.setting));
+  if (command.print) std::printf("// looked at for constructors:\n%s", flow::print(own).c_str());
+  if (command.shrink) print_smaller(own, how);
+  Tally apart;
+  const Violations wrong = check(own, how, apart);
+  out.insert(out.end(), wrong.begin(), wrong.end());
+  if (how.seed % kOneInOrdered == 0) check_order(seed, &own, tally, out);
+  tally.of_constructors += apart.findings;
+  for (const auto& [assumption, runs] : apart.assumptions) tally.assumptions[assumption] += runs;
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -179,12 +178,20 @@ int main(int argc, char** argv) {
     if (!command.file && seed % kOneInSetters == 5) {
       const flow::Module own = class_with_setters(seed);
       if (command.print) std::printf("// looked at for setters:\n%s", flow::print(own).c_str());
-      check_apart(own, *how.setting, tally.of_setters, tally, found);
+      check_apart(subject_of(own, *how.setting, true, kMostRuns), tally.of_setters, tally, found);
     }
     if (!command.file && seed % kOneInSetters == 7) {
       const flow::Module own = with_escaping_lambda(seed);
       if (command.print) std::printf("// looked at for lambdas:\n%s", flow::print(own).c_str());
-      check_apart(own, *how.setting, tally.of_lambdas, tally, found);
+      check_apart(subject_of(own, *how.setting, true, kMostRuns), tally.of_lambdas, tally, found);
+    }
+    if (!command.file && seed % kOneInComposed == 25) check_composed(seed, command, tally, found);
+    constexpr std::uint64_t kOneInChecks = 32;
+    if (!command.file && seed % kOneInChecks == 9) {
+      constexpr std::size_t kRunsWithDtypes = 54;  // of three inputs each dtype beside each other
+      const flow::Module own = with_stated_inputs(seed);
+      if (command.print) std::printf("// looked at for checks of inputs:\n%s", flow::print(own).c_str());
+      check_apart(subject_of(own, *how.setting, true, kRunsWithDtypes, true), tally.of_checks, tally, found);
     }
     if (!command.file && seed % kOneInClasses == 0) check_order(seed, nullptr, tally, found);
     if (!command.file && seed % kOneInPrograms == 1) check_order(seed, &program, tally, found);
@@ -199,17 +206,17 @@ int main(int argc, char** argv) {
   }
   std::printf(
       "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu at "
-      "calls or ways that no run takes, %zu of setters, %zu of lambdas), %zu given up, %zu reports in "
+      "calls or ways that no run takes, %zu of setters, %zu of lambdas, %zu of checks, %zu of "
+      "constructors), %zu given up, %zu reports in "
       "another order, %zu "
       "fixes\n",
       tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
-      tally.unreached, tally.of_setters, tally.of_lambdas, tally.given_up, tally.ordered, tally.fixes);
+      tally.unreached, tally.of_setters, tally.of_lambdas, tally.of_checks, tally.of_constructors,
+      tally.given_up, tally.ordered, tally.fixes);
   for (const auto& [assumption, runs] : tally.assumptions)
     std::printf("  left out %zu runs: %s\n", runs, assumption.c_str());
   std::printf("  left out %zu findings: a check states other inputs\n", tally.contradicted);
   std::printf("  left out %zu findings: runs that come there were left out\n", tally.unspoken);
-  std::printf("  left out %zu programs: a setting that was not named is not guessed for them\n",
-              tally.contradicted_settings);
   for (const auto& [kind, share] : tally.known)
     std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
   for (const auto& [kind, share] : tally.definite)

@@ -1,4 +1,6 @@
 // Places, objects and tensors of the interpreter.
+#include <array>
+
 #include "tests/oracle/classes.h"
 #include "tests/oracle/machine.h"
 
@@ -180,10 +182,28 @@ Value Machine::instance_of(const std::string& class_name) {
   fresh.type = class_name;
   const Value out = Value::at(Kind::kObject, make(std::move(fresh)));
   for (const Function& each : module_.functions) {
-    if (each.kind == flow::FunctionKind::kConstructor && each.class_name == class_name) call(each, {out});
+    if (each.kind != flow::FunctionKind::kConstructor || each.class_name != class_name) continue;
+    std::vector<Value> given = {out};
+    for (const flow::Parameter& parameter : each.parameters)
+      given.push_back(handed_to_constructor(parameter));
+    call(each, std::move(given));
   }
   apply_setting(out);
+  guess_object(out);
   call_a_setter(out, class_name);
+  return out;
+}
+
+// A model is told to be made in the dtype that its parameters have; under autocast, in any.
+Value Machine::handed_to_constructor(const flow::Parameter& parameter) {
+  if (parameter.kind == flow::ParameterKind::kTensor) return make(fresh(world_.inputs, 2, nullptr));
+  if (parameter.kind != flow::ParameterKind::kDtype) return input(parameter);
+  constexpr std::array kDtypes = {Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
+  const Dtype told = kDtypes[choices_.pick(kDtypes.size())];
+  if (world_.autocast == Dtype::kUndefined && told != world_.parameters)
+    violated_ = "a constructor is told another dtype than that of the setting's parameters";
+  Value out = Value::a_dtype(told);
+  out.text = kTold;
   return out;
 }
 
@@ -213,6 +233,9 @@ void Machine::apply_setting(const Value& object) {
     Tensor& tensor = tensor_of(below.value);
     const Dtype dtype = below.kind == "buffer" ? world_.buffers : world_.parameters;
     const bool converts = dtype != Dtype::kFloat32 && tensor.dtype != dtype && is_floating(tensor.dtype);
+    const bool is_guess = world_.autocast != Dtype::kUndefined && tensor.dtype != dtype;
+    if (is_guess && below.kind == "parameter" && tensor.is_as_told && !tensor.is_stated)
+      violated_ = "a constructor is told the dtype of a parameter, which autocast finds in float32";
     if (tensor.is_stated || !converts) continue;
     tensor.dtype = dtype;
     tensor.descent.reset();

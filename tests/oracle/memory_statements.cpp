@@ -135,11 +135,31 @@ void Program::module_object() {
 
 // What the object holds: read, replaced, or converted with the whole of it.
 void Program::member() {
+  if (!members_.tensors.empty()) return member_of_parts();
   flow::Place place = field_of(self_, random_.of(kMembers));
   if (has_part_ && random_.one_in(3)) place.path.insert(place.path.begin(), {StepKind::kField, kPart, 0});
   if (random_.one_in(8)) writer_.add(Op::kRetype, {}, {{"", self_}, {"", dtype()}});
   if (random_.one_in(6)) writer_.store(place, tensor());
   writer_.load(Type::kTensor, place);
+}
+
+void Program::member_of_parts() {
+  const auto place = [&](const MemberPath& path) {
+    flow::Place out;
+    out.base = self_;
+    for (const std::string& field : path) out.path.push_back({StepKind::kField, field, 0});
+    return out;
+  };
+  if (random_.one_in(10)) {
+    const ValueId part = writer_.load(Type::kObject, place(random_.of(members_.parts)));
+    writer_.add(Op::kRetype, {}, {{"", random_.one_in(3) ? self_ : part}, {"", dtype()}});
+  }
+  const flow::Place held = place(random_.of(members_.tensors));
+  if (random_.one_in(8)) writer_.store(held, tensor());
+  const ValueId out = writer_.load(Type::kTensor, held);
+  if (!random_.one_in(3)) return;
+  const ValueId beside = tensor();
+  writer_.value(Type::kTensor, Op::kOperator, "mul", {{"", beside}, {"", out}});
 }
 
 // Code that is not there may change what it is given by reference.

@@ -23,7 +23,8 @@ bool compared(std::string_view name, std::int64_t a, std::int64_t b) {
   return a >= b;
 }
 bool same(const Value& a, const Value& b) {
-  return a.kind == b.kind && a.number == b.number && a.dtype == b.dtype && a.text == b.text && a.id == b.id;
+  const bool same_text = a.is(Kind::kDtype) || a.text == b.text;
+  return a.kind == b.kind && a.number == b.number && a.dtype == b.dtype && same_text && a.id == b.id;
 }
 }  // namespace
 
@@ -105,13 +106,14 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
   const Operator& op = operator_at(entry, world_.torch_version);
   std::vector<Given> given;
   std::optional<Dtype> stated;
+  bool is_told = false;
   for (std::size_t i = 0; i < each.args.size(); ++i) {
     const std::string_view name = !each.args[i].name.empty() ? std::string_view(each.args[i].name)
                                   : i < op.arguments.size()  ? std::string_view(op.arguments[i])
                                                              : std::string_view();
     const Value& value = behind(argument(frame, each, i));
     if (value.is(Kind::kNothing)) throw Stop{End::kOpen, "an operator on nothing"};
-    if (value.is(Kind::kDtype)) stated = value.dtype;
+    if (value.is(Kind::kDtype)) stated = value.dtype, is_told = value.text == kTold;
     if (value.is(Kind::kNone) && i == 0) throw Stop{End::kThrew, "an operator on none"};
     if (op.result == ResultRule::kCast && i > 0 && value.is(Kind::kTensor)) {
       stated = tensor_of(value).dtype;
@@ -152,6 +154,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
   }
   Tensor out = fresh(*outcome.dtype, rank, &each);
   out.supply.reset();
+  out.is_as_told = is_told;
   bool widened = true;
   for (const Given& one : given) {
     if (!one.tensor) continue;
@@ -269,6 +272,7 @@ Value Machine::cast(Frame& frame, const Instruction& each) {
   if (out.dtype != dtype && !is_wider(dtype, out.dtype)) out.supply.reset();
   if (out.dtype != dtype) out.supply.set(line_of(each));
   out.dtype = dtype;
+  out.is_as_told = like.is(Kind::kTensor) ? tensor_of(like).is_as_told : like.text == kTold;
   out.is_buffer = false;
   return make(std::move(out));
 }
@@ -303,6 +307,8 @@ std::optional<Tensor> Machine::described(const Value& value) const {
 }
 
 Value Machine::sink(Frame& frame, const Instruction& each) {
+  guess_call();
+  if (!violated_.empty()) run_.passed_by.insert(&each);
   if (each.name == "probe") return probe(frame, each);
   const Api* api = contracts_.named(each.name, world_.torch_version);
   if (!api) return unknown_call(frame, each);

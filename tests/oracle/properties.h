@@ -28,10 +28,11 @@ struct Tally {
   std::size_t findings = 0;
   std::size_t of_setters = 0;              // findings of what a setter left behind
   std::size_t of_lambdas = 0;              // findings in lambdas that escape
+  std::size_t of_constructors = 0;         // findings in methods of composed models
+  std::size_t of_checks = 0;               // findings where checks say what an input is
   std::size_t contradicted = 0;            // findings of inputs that a check in the program never lets pass
   std::size_t unreached = 0;               // findings at calls that no run comes to
   std::size_t unspoken = 0;                // findings at calls to which the runs that were left out come
-  std::size_t contradicted_settings = 0;   // programs that no setting of theirs is guessed for
   std::size_t ordered = 0;                 // programs with a report that was made again in another order
   std::size_t fixes = 0;                   // that were made
   std::size_t given_up = 0;                // programs that the engine gives up
@@ -55,7 +56,7 @@ struct Subject {
 };
 World world_of(const flow::PrecisionSetting& setting);
 Subject subject_of(const Module& module, const flow::PrecisionSetting& setting, bool named,
-                   std::size_t most_runs);
+                   std::size_t most_runs, bool inputs_differ = false);
 
 // known.cpp: what arrives in a run is among the alternatives; what is of one dtype in all runs is known to
 // be.

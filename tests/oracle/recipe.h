@@ -14,8 +14,9 @@ struct Recipe {
   Shape shape = Shape::kAnything;
   int statements = 14;
   int most_depth = 3;
-  bool promotes = false;   // half tensors meet wider ones, and arrive at calls
-  bool is_method = false;  // of a module, with what its constructor gave it
+  bool promotes = false;     // half tensors meet wider ones, and arrive at calls
+  bool is_method = false;    // of a module, with what its constructor gave it
+  bool is_composed = false;  // that module is made of others
 };
 
 }  // namespace dtype_guard::oracle

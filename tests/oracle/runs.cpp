@@ -1,20 +1,80 @@
 #include "tests/oracle/runs.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace dtype_guard::oracle {
+
+namespace {
+bool is_refused(const Run& run) {
+  const Instruction* at = run.stopped_at;
+  return run.end == End::kThrew && at && (at->op == flow::Op::kAssume || at->op == flow::Op::kBranch);
+}
+
+// Inputs are what the setting hands in, but for those of which checks say what they are: with fewer that
+// differ some check refuses the run. Where a check says float32, others may be that too.
+bool is_handed_otherwise(const Run& run, const Choices& choices,
+                         const std::function<Run(Choices&)>& run_with) {
+  const std::vector<Run::Differing>& all = run.differing;
+  if (all.empty()) return false;
+  if (is_refused(run)) return true;
+  const std::uint32_t every = (1U << all.size()) - 1;
+  std::vector<bool> passes(every + 1);
+  for (std::uint32_t kept = 0; kept <= every; ++kept) {
+    std::vector<std::string> as_usual;
+    bool some_float = false, others_float = true;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool is_kept = (kept >> i & 1U) != 0;
+      if (!is_kept) as_usual.push_back(all[i].choice);
+      (is_kept ? some_float : others_float) =
+          is_kept ? some_float || is_floating(all[i].dtype) : others_float && is_floating(all[i].dtype);
+    }
+    Choices others = choices.but_for(as_usual);
+    passes[kept] = kept == every || !is_refused(run_with(others));
+    bool is_least = passes[kept];
+    for (std::uint32_t fewer = 0; fewer < kept; ++fewer)
+      is_least = is_least && !((fewer & kept) == fewer && passes[fewer]);
+    if (is_least && (kept == every || (some_float && others_float))) return false;
+  }
+  return true;
+}
+
+// Of a root that makes its object half before it returns, the program has made it half before: also what
+// throws on the way was run on a half one.
+void leave_out_unfinished(Runs& all) {
+  const bool some_return = std::any_of(all.runs.begin(), all.runs.end(),
+                                       [](const Run& each) { return each.end == End::kReturned; });
+  if (!all.makes_own_half || some_return) return;
+  all.assumed_away += all.runs.size();
+  all.assumptions["a root throws before it makes its object half, as it does wherever it returns"] +=
+      all.runs.size();
+  all.runs.clear();
+  all.passed = {};
+}
+}  // namespace
 
 Runs all_runs(const Module& module, const Function& root, const ContractSet& contracts, const World& world,
               std::size_t most) {
   Runs out;
   Choices choices;
+  const auto run_with = [&](Choices& others) {
+    Passed ignored;
+    return Machine(module, contracts, world, others, ignored).run(root);
+  };
   const auto run = [&] {
     Passed passed;
     Run done = Machine(module, contracts, world, choices, passed).run(root);
+    if (done.end != End::kAssumedAway && is_handed_otherwise(done, choices, run_with)) {
+      done.end = End::kAssumedAway;
+      done.why = "an input is not what the setting hands in, and no check says so";
+      for (const Observation& each : done.observations) done.passed_by.insert(each.sink);
+    }
     if (done.end == End::kAssumedAway) {
       ++out.assumed_away;
       ++out.assumptions[done.why];
+      out.makes_own_half = out.makes_own_half || done.makes_own_half;
       if (done.stopped_at) out.assumed_away_at.insert(done.stopped_at);
+      out.assumed_away_at.insert(done.passed_by.begin(), done.passed_by.end());
       return;
     }
     out.open += done.end == End::kOpen || done.end == End::kTooLong;
@@ -32,6 +92,7 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
     choices.shuffle(most);
     run();
   }
+  leave_out_unfinished(out);
   out.are_all = is_last && out.open == 0 && !out.runs.empty();
   const Passed& passed = out.passed;
   for (const auto& [key, each] : passed.arrivals) out.arrivals.insert(each);

@@ -17,6 +17,7 @@ struct Runs {
   bool all_throw = false;
   Passed passed;                                   // by those that are as assumed
   std::map<std::string, std::size_t> assumptions;  // how many runs each left out
+  bool makes_own_half = false;                     // some of them do, which is why they were
   std::size_t assumed_away = 0;                    // all of them
   Instructions assumed_away_at;                    // of a call among these it is not known what it refuses
   std::size_t open = 0;                            // of which rules/ do not say how they go on

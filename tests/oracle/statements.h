@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "tests/oracle/constructors.h"
 #include "tests/oracle/recipe.h"
 #include "tests/oracle/writer.h"
 
@@ -26,6 +27,7 @@ class Program {
         callees_(std::move(callees)) {}
 
   void has_members(flow::ValueId self, bool part) { self_ = self, has_part_ = part; }
+  void has_members(flow::ValueId self, Members members) { self_ = self, members_ = std::move(members); }
   void begin();  // variables with their first values
   void statements(int count, int depth);
   void sink();
@@ -66,6 +68,7 @@ class Program {
   void in_place();
   void module_object();
   void member();
+  void member_of_parts();
   void promotion();
   void guarded();
 
@@ -76,6 +79,7 @@ class Program {
   std::vector<Callee> callees_;
   ValueId self_ = 0;  // 0: of no class
   bool has_part_ = false;
+  Members members_;  // of a composed model
 };
 
 }  // namespace dtype_guard::oracle

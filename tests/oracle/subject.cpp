@@ -88,9 +88,11 @@ std::string device_of(const Module& module, const Function& root) {
 }  // namespace
 
 Subject subject_of(const Module& module, const flow::PrecisionSetting& setting, bool named,
-                   std::size_t most_runs) {
+                   std::size_t most_runs, bool inputs_differ) {
   Subject out{module, module.functions.back(), setting, world_of(setting), {}, {}};
   out.world.device = device_of(module, out.root);
+  out.world.is_named = named;
+  out.world.inputs_differ = inputs_differ;
   out.runs = all_runs(module, out.root, contracts(), out.world, most_runs);
   out.options.settings = {setting};
   out.options.settings_named_by_user = named;

@@ -41,10 +41,20 @@ struct Activation {
 bool is_repeated(const Activation& activation);
 bool leaves_a_loop(const Activation& activation, BlockId block);
 
-// It was given up, and its root with it; what() says why.
-class BudgetExceeded : public std::runtime_error {
+// An evaluation ended before its function did; what() says why.
+class EvaluationEnded : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+// It was given up, and its root with it.
+class BudgetExceeded : public EvaluationEnded {
+ public:
+  using EvaluationEnded::EvaluationEnded;
+};
+// What runs at the watched call is known (MadeObjects).
+class NothingToHand : public EvaluationEnded {
+ public:
+  NothingToHand() : EvaluationEnded("what runs at the watched call is known") {}
 };
 
 // How a lambda escapes: as an argument, into what the front end does not follow, or kept in an

@@ -34,7 +34,6 @@ struct Witness {
 
 // A call in the program that may run the root, with what arrived there when its function was evaluated
 // (roots/handed.cpp).
-struct NothingToHand {};  // ends the evaluation: what runs at the watched call is known
 struct HandedCall {
   const Instruction* call = nullptr;
   State state;

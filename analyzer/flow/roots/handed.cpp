@@ -149,10 +149,7 @@ std::size_t Roots::find_calls(std::uint32_t root) {
     origins_.begin_run();
     try {
       evaluate_as(code.class_name, caller, {}, OtherCode::kTrusted);
-    } catch (const BudgetExceeded&) {
-      made_.being_made = 0;
-      made_.arrived.reset();
-    } catch (const NothingToHand&) {
+    } catch (const EvaluationEnded&) {
       made_.being_made = 0;
       made_.arrived.reset();
     }

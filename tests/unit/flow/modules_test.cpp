@@ -50,6 +50,19 @@ TEST_CASE("a setting fills registered parameters and buffers, not plain members"
         Found{"12 attention-implicit-promotion q in Scaled::forward [autocast-bf16 bf16 bf16-fp32-buffers]"});
 }
 
+TEST_CASE("what is kept in a plain member and then registered a conversion of the module reaches") {
+  const auto kept = [](const std::string& rest) {
+    std::string text = scaled("buffer", "plain");
+    text.insert(text.find("\nb0:"), " module");
+    const std::string made = "  %6 = op ones(%3)\n  store %1.plain, %6\n";
+    return text.insert(text.find(made) + made.size(), rest);
+  };
+  const LintOptions half{{"fp16"}};
+  const std::string convert = "  %8 = const float16\n  retype %1, %8\n";
+  CHECK(findings(kept(convert), half).size() == 1);
+  CHECK(findings(kept("  %7 = register buffer \"kept\", %1, %6\n" + convert), half).empty());
+}
+
 std::string run_module(const std::string& field, const std::string& conversion) {
   return scaled("parameter", field) +
          "\nfunction main main\nb0:\n  %1 = object Scaled()\n  %2 = call ctor(%1)\n"

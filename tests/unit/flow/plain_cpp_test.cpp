@@ -98,6 +98,23 @@ TEST_CASE("rounding back where it is stored is clean") {
   CHECK(findings(product("float16", "float16"), all_settings()).empty());
 }
 
+TEST_CASE("what has no dimensions is behind no descriptor") {
+  const auto described = [](const std::string& shape) {
+    return "function f\n  parameter x: tensor\n  parameter wide: number \"bool\"\n  variables made\n"
+           "b0:\n  %1 = param 0\n  %2 = param 1\n  %3 = const 2\n  branch %2 ? b1 : b2\n"
+           "b1:\n  %4 = pack(" +
+           shape +
+           ")\n  %5 = op ones(%4) ; 5:3-5:9\n  store made, %5\n  jump b3\n"
+           "b2:\n  %6 = pack(%3)\n  %7 = op ones(%6)\n  %8 = op mul(%1, %7) ; 7:3-7:9\n"
+           "  store made, %8\n  jump b3\n"
+           "b3:\n  %9 = object DLTensor()\n  %10 = load made\n  store %9.data, %10\n"
+           "  %11 = const float32\n  store %9.dtype, %11\n  %12 = sink flash(q=%9, k=%1, v=%1)\n  return\n";
+  };
+  const std::string promoted = "7 attention-implicit-promotion q in f [fp16]";
+  CHECK(findings(described(""), {{"fp16"}}) == Found{promoted});
+  CHECK(findings(described("%3"), {{"fp16"}}).size() == 2);
+}
+
 TEST_CASE("DLPack handles of a tensor pass its dtype through") {
   const auto view = [](const std::string& tensor) {
     return attention_main("  %9 = op ones(%101)\n  %10 = op toDLPack(" + tensor +

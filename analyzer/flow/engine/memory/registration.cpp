@@ -121,6 +121,31 @@ class Doubt {
   SymbolSets& symbols_;
   bool is_made_here_;
 };
+
+// A constructor kept it in a plain member before it registered it, where a mark tells the value apart.
+void doubt_plain_members(State& state, HeapId owner, const Registered& registered, const Origins& origins,
+                         SymbolSets& symbols) {
+  const auto is_marked = [&](const Alternative& each) {
+    const Step* kept = is_tensor(each) ? origins.step(each.trail) : nullptr;
+    return kept && kept->kind == Step::Kind::kPlainMember;
+  };
+  const auto holds_it = [&](const Value& cell) {
+    if (std::none_of(cell.begin(), cell.end(), is_marked)) return false;
+    std::vector<Alternative> all = cell.alternatives();
+    for (Alternative& each : all) {
+      if (is_marked(each)) each.trail = origins.step(each.trail)->parent;
+    }
+    return Value(std::move(all)) == registered.before;
+  };
+  std::vector<Key> cells;
+  for (const auto& [key, cell] : state.find(owner)->cells) {
+    if (holds_it(cell)) cells.push_back(key);
+  }
+  for (const Key& key : cells) {
+    Value& cell = state.change(owner).cells[key];
+    cell = join(weakened(cell), weakened(registered.after), symbols);
+  }
+}
 }  // namespace
 
 // The handle by which the tensor is known from here on.
@@ -164,6 +189,9 @@ Value Registrations::owned_tensor(const Activation& activation, const Instructio
   const Doubt doubt(made, symbols_, is_made_here);
   doubt.values(state);
   doubt.cells(state);
+  const Alternative* owner = argument(state, instruction, 0).single();
+  if (owner && owner->kind == Kind::kObject && state.find(owner->object))
+    doubt_plain_members(state, owner->object, made, origins_, symbols_);
   if (!is_made_here) add_once(changes_.registered, made);
   return made.after;
 }

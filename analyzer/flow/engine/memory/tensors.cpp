@@ -93,11 +93,14 @@ std::vector<Alternative> Memory::descriptor(const State& state, const HeapObject
       tensor = described(behind[0], tensor, by->function, by->instruction);
     }
     for (const Alternative& buffer : behind) {
-      if (buffer.kind != Kind::kTensor || buffer.dtype != each.dtype) continue;
+      const bool has_dimensions = buffer.rank.wrapped || buffer.rank.max > 0;
+      if (buffer.kind != Kind::kTensor || buffer.dtype != each.dtype || !has_dimensions) continue;
       found = true;
-      tensor.origin = buffer.origin;
-      tensor.trail = buffer.trail;
-      add(out, tensor);
+      Alternative one = tensor;
+      one.origin = buffer.origin;
+      one.trail = buffer.trail;
+      one.symbols = symbols_.unite(tensor.symbols, buffer.symbols);  // what led to the data
+      add(out, one);
     }
     if (!found) add(out, tensor);
   }
