@@ -2,6 +2,12 @@
 // vectors and tree nodes, of a few sizes: a row of free places for each size and thread takes less time than
 // a heap that serves all programs, and no room for headers. They lie in one range of addresses, so that a
 // place tells what it is. Whatever is larger, and everything where there is no such range, comes from malloc.
+//
+// On the 85 files of vit_pytorch, one job, least of three rounds in turn on a loaded machine: 1.38 s of
+// processor time and 65 MB; with glibc 2.36's malloc 1.70 s and 61 MB, with mimalloc 2.0.9 (preloaded) 1.42 s
+// and 64 MB, with jemalloc 5.3 (preloaded) 1.38 s and 63 MB. So a packaged heap would do as well: this one
+// spares each build a library, that of the wheel for older systems before all, which is linked with another
+// toolchain.
 #include <pthread.h>
 #include <sys/mman.h>
 

@@ -24,10 +24,8 @@ std::set<std::uint32_t> functions_that_cast(const SinkOperand& arrived, const Or
 // A program's own main hands it what a demonstration has.
 std::vector<std::uint32_t> CallerCasts::callers_of(std::uint32_t root) const {
   std::vector<std::uint32_t> out;
-  for (std::uint32_t id = 0; id < program_.functions.module().functions.size(); ++id) {
-    const std::vector<std::uint32_t>& callees = program_.functions.callees(id);
-    const bool calls = std::binary_search(callees.begin(), callees.end(), root);
-    if (calls && id != root && !program_.functions.function(id).is_main) out.push_back(id);
+  for (const std::uint32_t id : program_.callers.of(root)) {
+    if (id != root && !program_.functions.function(id).is_main) out.push_back(id);
   }
   return out;
 }

@@ -162,7 +162,6 @@ DefectOptions Pass::how_to_judge(const Engine& engine, std::uint32_t root) const
   how.closed = is_main;
   how.device = options_.device;
   how.torch_version = torch_version_;
-  how.called_modules = &program_.called_modules;
   return how;
 }
 

@@ -71,7 +71,7 @@ std::vector<SeenValue> values_of(const Program& program, const std::vector<const
                                  const AnalysisOptions& options) {
   const FunctionIndex& index = program.functions;
   std::vector<std::uint32_t> roots = roots_that_run(index, all_roots(program), functions_of(index, watched));
-  roots = nearest_first(index, roots);
+  roots = nearest_first(program, roots);
   if (roots.size() > kMostRoots) roots.resize(kMostRoots);
   NamedDevices devices(index);
   std::vector<SeenValue> out;

@@ -142,7 +142,7 @@ void Analysis::together(const Roots& asked, const PrecisionSetting& setting, con
 
 AnalysisResult Analysis::run(const std::vector<std::uint32_t>& roots) {
   // A trial of an edit has few roots, and a budget of its own.
-  order_ = options_.refusals ? roots : nearest_first(program_.functions, roots);
+  order_ = options_.refusals ? roots : nearest_first(program_, roots);
   const bool is_limited = options_.total_budget != std::numeric_limits<std::size_t>::max();
   const bool apart = options_.refusals || options_.memo || options_.before_root || is_limited;
   Shares shares(settings_, options_);

@@ -11,14 +11,23 @@ namespace dtype_guard {
 
 enum class Named : std::uint8_t {
   kShapeArgument,      // numbers of an operator that are no operands
+  kReceiver,           // what a method is called of, as the tables call it
+  kIndexOfStore,       // where a store writes
+  kMemoryArgument,     // of a factory: what its tensor lies in
   kMaskArgument,       // takes no part in promotion, and is broadcast all the same
   kDtypeOfArgument,    // of a cast: a tensor whose dtype is taken
   kFirstInput,         // of a module's forward
+  kForward,            // of a module
+  kCallOfObject,       // runs its forward
+  kConvertsModule,     // parameters and buffers, in place
+  kSameTensor,         // the field of a tensor that is the tensor
+  kRunsBodyHereToo,    // calls a function with parts of a range, of which the calling thread has some
   kRun,                // the method by which an object or a class is run
   kRunAsCall,          // what calling an object runs
   kCountsDimensions,   // a number
   kListsSizes,         // a number for each dimension
   kOneSize,            // of a dimension that is named
+  kSizeFromEitherEnd,  // of one that is counted from the front or from the back
   kCountOfShape,       // asks a tensor for a number alone
   kBytesOfElement,     //
   kValueOfTensor,      // as a number
@@ -27,6 +36,8 @@ enum class Named : std::uint8_t {
   kListsBuffers,       //
   kListsChildren,      //
   kListsModules,       //
+  kSingularValueNorm,  // an `ord`
+  kHost,               // a device
   kDtypeOfOptions,     // counts where the options state none
   kDefaultsToBFloat16  // a device whose autocast casts to bfloat16 unless told otherwise
 };
@@ -40,12 +51,22 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kShapeArgument, "shape"},
     {Named::kShapeArgument, "sizes"},
     {Named::kShapeArgument, "repeats"},
+    {Named::kReceiver, "self"},
+    {Named::kIndexOfStore, "indices"},
+    {Named::kMemoryArgument, "data"},
     {Named::kMaskArgument, "condition"},
     {Named::kMaskArgument, "mask"},
     {Named::kDtypeOfArgument, "other"},
     {Named::kFirstInput, "input"},
     {Named::kFirstInput, "query"},
     {Named::kFirstInput, "hidden_states"},
+    {Named::kForward, "forward"},
+    {Named::kCallOfObject, "__call__"},
+    {Named::kConvertsModule, "to"},
+    {Named::kConvertsModule, "module_dtype"},
+    {Named::kSameTensor, "data"},
+    {Named::kSameTensor, "dl_tensor"},
+    {Named::kRunsBodyHereToo, "at::parallel_for"},
     {Named::kRun, "forward"},
     {Named::kRun, "__call__"},
     {Named::kRun, "apply"},
@@ -58,6 +79,7 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kListsSizes, "sym_sizes"},
     {Named::kOneSize, "size"},
     {Named::kOneSize, "stride"},
+    {Named::kSizeFromEitherEnd, "size"},
     {Named::kCountOfShape, "size"},
     {Named::kCountOfShape, "dim"},
     {Named::kCountOfShape, "numel"},
@@ -72,6 +94,8 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kListsBuffers, "buffers"},
     {Named::kListsChildren, "children"},
     {Named::kListsModules, "modules"},
+    {Named::kSingularValueNorm, "nuc"},
+    {Named::kHost, "cpu"},
     {Named::kDtypeOfOptions, "randint"},
     {Named::kDefaultsToBFloat16, "cpu"},
     {Named::kDefaultsToBFloat16, "xla"},
@@ -81,6 +105,12 @@ inline constexpr LibraryName kLibraryNames[] = {
 constexpr bool is_named(Named as, std::string_view name) {
   return std::any_of(std::begin(kLibraryNames), std::end(kLibraryNames),
                      [&](const LibraryName& each) { return each.as == as && each.name == name; });
+}
+// Of what has one name.
+constexpr std::string_view name_of(Named as) {
+  return std::find_if(std::begin(kLibraryNames), std::end(kLibraryNames),
+                      [&](const LibraryName& each) { return each.as == as; })
+      ->name;
 }
 
 }  // namespace dtype_guard

@@ -17,9 +17,10 @@ words). In the expected lines
     ...     alone on a line stands for any number of lines
     …       stands for any text within the line
 
-    <!-- generated: packages -->  (or rules)  up to  <!-- end -->
+    <!-- generated: packages -->  (or rules, known)  up to  <!-- end -->
 
-is a table written from its one home: cmake/packages/packages.tsv, or the pages in rules/catalog/.
+is a table written from its one home: cmake/packages/packages.tsv, the pages in rules/catalog/, or the fixtures in
+tests/golden that say what is missed or falsely found.
 
 --accept writes what differs into the file instead, the exit status included (a block with wildcards that differs is
 replaced as a whole). Exit 0: all agree; 1: a difference (printed), or the file has nothing to check; 2: a marker is
@@ -149,7 +150,20 @@ def rules(args):
                                     for page in pages])
 
 
-TABLES = {"packages": packages, "rules": rules}
+SAID = re.compile(r"^ *(?://|#) (missed|false alarm): (.*(?:\n *// .*)*)", re.I | re.M)
+
+
+def known(args):
+    """What fixtures say of themselves: `// Missed: ...` and `// False alarm: ...` in C++, `# missed: ...` in Python."""
+    golden, rows = args.root / "tests" / "golden", []
+    for file in sorted([*golden.glob("constructs/*.cpp"), *golden.glob("python/*/*.py")]):
+        link = os.path.relpath(file, args.file.resolve().parent)
+        for kind, text in SAID.findall(file.read_text(encoding="utf-8")):
+            rows.append((kind.lower(), re.sub(r"\s*\n *// ", " ", text).strip().rstrip("."), f"[{file.name}]({link})"))
+    return table(("", "what", "fixture"), sorted(rows, key=lambda row: row[0]))
+
+
+TABLES = {"packages": packages, "rules": rules, "known": known}
 
 
 def current(part, shown, args):

@@ -71,6 +71,18 @@ class CheckReadme(unittest.TestCase):
         self.assertEqual(self.check("<!-- generated: packages -->\n<!-- end -->\n", "--accept")[0], 0)
         self.assertIn("| `llvm-22-dev` | lint |  |\n<!-- end -->", (self.root / "README.md").read_text())
 
+    def test_what_fixtures_miss(self):
+        for name, text in {"constructs/a.cpp": "// Missed: what a\n// table runs.\nint f();\n  // False alarm: `a || b`.\n",
+                           "python/bugs/b.py": "# run: f()\n# missed: a name\nimport torch\n"}.items():
+            file = self.root / "tests/golden" / name
+            file.parent.mkdir(parents=True)
+            file.write_text(text)
+        self.assertEqual(self.check("<!-- generated: known -->\n<!-- end -->\n", "--accept")[0], 0)
+        rows = (self.root / "README.md").read_text().splitlines()[3:-1]
+        self.assertEqual(rows, ["| false alarm | `a \\|\\| b` | [a.cpp](tests/golden/constructs/a.cpp) |",
+                                "| missed | what a table runs | [a.cpp](tests/golden/constructs/a.cpp) |",
+                                "| missed | a name | [b.py](tests/golden/python/bugs/b.py) |"])
+
     def test_wrong_markers_are_refused(self):
         for markdown in ("```\n$ true\n```\n", "<!-- check: true -->\ntext\n", "<!-- check: true -->\n```\n",
                          "<!-- check true -->\n```\n```\n", "<!-- check (exits 1): true -->\n```\n```\n",

@@ -20,6 +20,11 @@ class Shape(unittest.TestCase):
         said = long_functions({"a.cpp": function("f", LINES) + function("A::g", LINES + 1)}, set())
         self.assertEqual(said, [f"a.cpp: A::g has {LINES + 1} lines; keep a function within {LINES}"])
 
+    def test_in_a_class(self):
+        lines = function("g", LINES + 1).splitlines()
+        text = "class A {\n public:\n  A() : a_(1) {}\n  bool is_it() const { return a_(); }\n" + "".join(f"  {each}\n" for each in lines) + "};\n"
+        self.assertEqual(long_functions({"a.cpp": text}, set()), [f"a.cpp: g has {LINES + 1} lines; keep a function within {LINES}"])
+
     def test_a_known_one_is_left_and_one_that_is_not_long_is_no_longer_known(self):
         self.assertEqual(long_functions({"a.cpp": function("f", LINES + 1)}, {"f"}), [])
         self.assertIn("take it out", long_functions({"a.cpp": function("f", LINES)}, {"f"})[0])

@@ -9,6 +9,7 @@
 #include "analyzer/flow/edits/value_uses.h"
 #include "analyzer/flow/program/consulted.h"
 #include "analyzer/flow/program/function_info.h"
+#include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -126,7 +127,8 @@ class Spread {
   }
 
   bool is_cast_to_half(const Instruction& cast) const {
-    if (cast.op != Op::kCast && cast.name != "to") return false;
+    const Operator* op = cast.op == Op::kOperator ? find_operator(cast.name) : nullptr;
+    if (cast.op != Op::kCast && !(op && op->result == ResultRule::kCast)) return false;
     return std::any_of(cast.args.begin(), cast.args.end(), [&](const Argument& each) {
       const Instruction* made = definition_in(function_, each.value);
       const Dtype* dtype = made ? std::get_if<Dtype>(&made->constant) : nullptr;

@@ -9,6 +9,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/operators/shape_questions.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -72,8 +73,9 @@ static Question question(const Instruction& instruction, const State& state) {
   out.name = subject(instruction.name);
   const bool compares = out.name == "eq" || out.name == "ne";
   // Which dimension: it may be counted from either end, and another is often asked of the same.
-  const std::size_t asked =
-      out.name == "size" ? std::min<std::size_t>(1, instruction.args.size()) : instruction.args.size();
+  const std::size_t asked = is_named(Named::kSizeFromEitherEnd, out.name)
+                                ? std::min<std::size_t>(1, instruction.args.size())
+                                : instruction.args.size();
   for (std::size_t i = 0; i < asked; ++i) {
     const Value& each = argument(state, instruction, i);
     const bool is_nothing = compares && each.single() && each.single()->kind == Kind::kNone;

@@ -22,7 +22,8 @@ struct Effects {
   Value as_input(Value value);
   bool is_input(const Value& value) const;
   bool converted_to_half = false;  // the code did that to a module
-  // Something went by which of the two half types it was: with the other one all may be otherwise.
+  // Something went by which of the two half types it was: with the other one all may be otherwise. Stays, by
+  // whatever kind of speculation it was found.
   bool tells_half_types_apart = false;
   void note_named(Dtype dtype) {
     const bool is_of_one = is_half(dtype) || dtype == Dtype::kComplex32;
@@ -31,7 +32,7 @@ struct Effects {
   std::size_t steps = 0;  // instructions that count against the budget of the root
 };
 
-// Which members of Effects are rolled back.
+// Which members of Effects are rolled back, of those that any kind rolls back.
 struct RolledBack {
   bool sinks, inputs, converted_to_half, steps;
 };

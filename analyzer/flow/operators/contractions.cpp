@@ -1,7 +1,7 @@
 #include "analyzer/flow/operators/contractions.h"
 
 #include <algorithm>
-#include <array>
+#include <iterator>
 #include <map>
 
 #include "analyzer/flow/operators/forms.h"
@@ -10,29 +10,65 @@
 namespace dtype_guard::flow {
 namespace {
 
-constexpr std::array<std::string_view, 5> kContractions = {"matmul", "bmm", "mm", "einsum", "baddbmm"};
-// Layers with weights of their own: what comes out is neither scores nor rotated, whatever went in.
-constexpr std::array<std::string_view, 10> kLayers = {
-    "linear",    "lstm",     "gru",           "rnn_tanh",      "rnn_relu",
-    "lstm_cell", "gru_cell", "rnn_tanh_cell", "rnn_relu_cell", "multi_head_attention_forward"};
-constexpr std::array<std::string_view, 3> kSoftmaxes = {"softmax", "_softmax", "_safe_softmax"};
-
-// What makes a table of a rotary embedding, and of which half.
-struct TableOperator {
-  std::string_view name;
-  std::uint8_t marks;
+// The part that an operator has in attention which is written by hand.
+enum class Part : std::uint8_t {
+  kNone,
+  kContraction,  // of matrices
+  kByEquation,   // a contraction where its equation sums
+  kSoftmax,
+  kFactor,    // turns what it is given by a table
+  kSum,       //
+  kQuotient,  //
+  kTable,     // of a rotary embedding
+  // Layers with weights of their own: what comes out is neither scores nor rotated, whatever went in.
+  kLayer,
+  kProjection,  // the same, and what it gives is no product of attention either
 };
-constexpr std::array<TableOperator, 3> kTableOperators = {
-    {{"cos", kTable | kCosine}, {"sin", kTable | kSine}, {"polar", kTable}}};
-std::uint8_t table_of(std::string_view op) {
-  const auto found = std::find_if(kTableOperators.begin(), kTableOperators.end(),
-                                  [&](const TableOperator& each) { return each.name == op; });
-  return found == kTableOperators.end() ? kNoLineage : found->marks;
-}
+struct PartOfOperator {
+  std::string_view name;
+  Part part;
+  std::uint8_t marks = kNoLineage;  // of what a table holds
+  std::string_view summand = {};    // the argument that is added to the product
+};
+constexpr PartOfOperator kParts[] = {
+    {"matmul", Part::kContraction},
+    {"bmm", Part::kContraction},
+    {"mm", Part::kContraction},
+    {"baddbmm", Part::kContraction, kNoLineage, "self"},
+    {"einsum", Part::kByEquation},
+    {"softmax", Part::kSoftmax},
+    {"_softmax", Part::kSoftmax},
+    {"_safe_softmax", Part::kSoftmax},
+    {"mul", Part::kFactor},
+    {"sum", Part::kSum},
+    {"div", Part::kQuotient},
+    {"cos", Part::kTable, kTable | kCosine},
+    {"sin", Part::kTable, kTable | kSine},
+    {"polar", Part::kTable, kTable},
+    {"linear", Part::kProjection},
+    {"lstm", Part::kLayer},
+    {"gru", Part::kLayer},
+    {"rnn_tanh", Part::kLayer},
+    {"rnn_relu", Part::kLayer},
+    {"lstm_cell", Part::kLayer},
+    {"gru_cell", Part::kLayer},
+    {"rnn_tanh_cell", Part::kLayer},
+    {"rnn_relu_cell", Part::kLayer},
+    {"multi_head_attention_forward", Part::kLayer},
+};
+constexpr PartOfOperator kNoPart = {{}, Part::kNone};
 
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+const PartOfOperator& row_of(std::string_view op) {
+  const auto* found = std::find_if(std::begin(kParts), std::end(kParts),
+                                   [&](const PartOfOperator& each) { return each.name == op; });
+  return found == std::end(kParts) ? kNoPart : *found;
+}
+Part part_of(std::string_view op) { return row_of(op).part; }
+
+// By the entry's plain name: "lstm.data" is one of its forms.
+bool is_layer(std::string_view op) {
+  const Part part = part_of(op.substr(0, op.find('.')));
+  return part == Part::kLayer || part == Part::kProjection;
 }
 
 Api product_api(std::string_view op) {
@@ -55,9 +91,14 @@ Api product_api(std::string_view op) {
 
 }  // namespace
 
-bool is_contraction(std::string_view op) { return is_one_of(kContractions, op); }
+bool is_contraction(std::string_view op) {
+  const Part part = part_of(op);
+  return part == Part::kContraction || part == Part::kByEquation;
+}
 
-bool is_softmax(std::string_view op) { return is_one_of(kSoftmaxes, op); }
+bool is_softmax(std::string_view op) { return part_of(op) == Part::kSoftmax; }
+
+std::string_view summand_of(std::string_view op) { return row_of(op).summand; }
 
 std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs) {
   std::uint8_t all = kNoLineage, tables = kNoLineage, others = kNoLineage;
@@ -67,22 +108,23 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
     (each & kTable ? tables : others) |= each;
     other = other || !(each & kTable);
   }
-  if (const std::uint8_t table = table_of(op)) return all | table;
-  if (op == "mul" && tables && other) {
+  const PartOfOperator& row = row_of(op);
+  if (row.marks) return all | row.marks;
+  if (row.part == Part::kFactor && tables && other) {
     // A table of both says nothing of what it does to which part.
     const auto which = static_cast<std::uint8_t>(tables & (kCosine | kSine));
     const std::uint8_t one = which == (kCosine | kSine) ? kNoLineage : which;
     return static_cast<std::uint8_t>(others | (tables & (kProduct | kScores)) | kRotated | one);
   }
-  if (is_softmax(op)) return all & kProduct ? kScores : all;
-  if (op == "sum") return all | kSum;
-  if (op == "div" && inputs.size() == 2 && !(inputs[0] & kSum)) {
+  if (row.part == Part::kSoftmax) return all & kProduct ? kScores : all;
+  if (row.part == Part::kSum) return all | kSum;
+  if (row.part == Part::kQuotient && inputs.size() == 2 && !(inputs[0] & kSum)) {
     // Products divided by their own sum, as linear attention has it.
     constexpr std::uint8_t kOwnSum = kProduct | kSum;
     if (inputs[0] & kProduct && (inputs[1] & kOwnSum) == kOwnSum) return kScores;
     return static_cast<std::uint8_t>(all & ~kSum);
   }
-  if (is_one_of(kLayers, op.substr(0, op.find('.')))) return kNoLineage;
+  if (is_layer(op)) return kNoLineage;
   if (is_contraction(op)) {
     // Scores times values end the attention; queries times keys begin it.
     return all & kScores ? kAttended : static_cast<std::uint8_t>((all & kRotated) | kProduct);
@@ -95,27 +137,37 @@ bool is_turned(std::uint8_t lineage) {
   return (lineage & kBoth) == kBoth;
 }
 
-bool is_sine(std::string_view op) { return (table_of(op) & kSine) != 0; }
+bool is_sine(std::string_view op) { return (row_of(op).marks & kSine) != 0; }
 
 bool is_of_attention(std::uint8_t lineage) { return (lineage & (kRotated | kScores)) != 0; }
 
 bool is_of_attention_code(std::uint8_t lineage) { return (lineage & (kRotated | kScores | kAttended)) != 0; }
 
 bool keeps_products(const Operator& op) {
-  return op.name != "linear" && op.rank != RankRule::kReduce && op.result != ResultRule::kBool;
+  return part_of(op.name) != Part::kProjection && op.rank != RankRule::kReduce &&
+         op.result != ResultRule::kBool;
 }
 
-bool is_product(const Api& api) { return api.library == "torch" && is_contraction(api.name); }
-
-const Api* product_contract(std::string_view op, const Instruction& instruction, const FunctionInfo& info) {
-  if (!is_contraction(op)) return nullptr;
-  if (op == "einsum" && einsum_kind(instruction, info) != Einsum::kSums) return nullptr;
+namespace {
+// Null where it is no product of matrices.
+const Api* api_of_product(std::string_view op) {
   static const std::map<std::string_view, Api> kApis = [] {
     std::map<std::string_view, Api> made;
-    for (const std::string_view each : kContractions) made.emplace(each, product_api(each));
+    for (const PartOfOperator& each : kParts) {
+      if (is_contraction(each.name)) made.emplace(each.name, product_api(each.name));
+    }
     return made;
   }();
-  return &kApis.at(op);
+  const auto found = kApis.find(op);
+  return found == kApis.end() ? nullptr : &found->second;
+}
+}  // namespace
+
+bool is_product(const Api& api) { return api_of_product(api.name) == &api; }
+
+const Api* product_contract(std::string_view op, const Instruction& instruction, const FunctionInfo& info) {
+  const bool unsummed = part_of(op) == Part::kByEquation && einsum_kind(instruction, info) != Einsum::kSums;
+  return unsummed ? nullptr : api_of_product(op);
 }
 
 }  // namespace dtype_guard::flow

@@ -49,6 +49,8 @@ bool keeps_products(const Operator& op);
 
 // Whether the contract is one of these.
 bool is_product(const Api& api);
+// The argument that such an operator adds to its product; empty where there is none.
+std::string_view summand_of(std::string_view op);
 // The contract of a product of matrices in attention; null: the operator is none, or an einsum that only
 // multiplies.
 const Api* product_contract(std::string_view op, const Instruction& instruction, const FunctionInfo& info);

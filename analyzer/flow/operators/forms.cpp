@@ -1,10 +1,12 @@
 #include "analyzer/flow/operators/forms.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <unordered_map>
 
 #include "analyzer/flow/program/function_info.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -38,14 +40,19 @@ const Operator* division(const Operator& plain, const Instruction& instruction, 
   return rounds ? find_operator("div.rounded") : nullptr;
 }
 
+// The entry for what a word says, where there is one.
+const Operator& form_of(const Operator& plain, std::string_view word) {
+  const Operator* form = find_operator(plain.name + "." + std::string(word));
+  return form ? *form : plain;
+}
+
 // What autocast casts: every mode but the mean of areas, and that only where the mode can be read.
 const Operator* resized(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
   const Argument* mode = argument_of(instruction, "mode", 3);
   if (!is_given(mode, info)) return &plain;
   const Instruction* made = definition(*mode, info);
   const std::string* word = made ? std::get_if<std::string>(&made->constant) : nullptr;
-  if (!word) return nullptr;
-  return *word == "area" ? find_operator("interpolate.area") : &plain;
+  return word ? &form_of(plain, *word) : nullptr;
 }
 
 // What autocast on the CPU casts: reflected and repeated borders. A mode that cannot be read leaves the dtype
@@ -54,8 +61,7 @@ const Operator* padded(const Operator& plain, const Instruction& instruction, co
   const Argument* mode = argument_of(instruction, "mode", 2);
   const Instruction* made = mode ? definition(*mode, info) : nullptr;
   const std::string* word = made ? std::get_if<std::string>(&made->constant) : nullptr;
-  const Operator* form = word ? find_operator("pad." + *word) : nullptr;
-  return form ? form : &plain;
+  return word ? &form_of(plain, *word) : &plain;
 }
 
 // Of one operand: what is summed gets sum's dtype, what is exchanged keeps its own.
@@ -122,23 +128,23 @@ const Operator* power(const Operator& plain, const Instruction& instruction, con
   return find_operator(plain.name + (*n >= 0 ? ".copy" : *n == -1 ? ".inverse" : ".inverses"));
 }
 
-// What is reduced to a mean is no integer; what is summed, or not reduced, may be. ATen counts the
-// reductions.
+// What is reduced to a mean is no integer; what is summed, or not reduced, may be.
+template <std::size_t kPosition>
 const Operator* reduced(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
-  const std::size_t position = plain.name == "l1_loss" ? 2 : 3;
-  const std::int64_t* number = stated<std::int64_t>(instruction, info, "reduction", position);
-  const std::string* word = stated<std::string>(instruction, info, "reduction", position);
-  const Operator* form =
-      (number && *number == 0) || (word && *word == "none")  ? find_operator(plain.name + ".none")
-      : (number && *number == 2) || (word && *word == "sum") ? find_operator(plain.name + ".sum")
-                                                             : nullptr;
-  return form ? form : &plain;
+  static constexpr std::array<std::string_view, 3> kReductions = {"none", "mean", "sum"};  // as ATen counts
+  if (const std::string* word = stated<std::string>(instruction, info, "reduction", kPosition))
+    return &form_of(plain, *word);
+  const std::int64_t* number = stated<std::int64_t>(instruction, info, "reduction", kPosition);
+  const bool counted = number && *number >= 0 && *number < static_cast<std::int64_t>(kReductions.size());
+  return counted ? &form_of(plain, kReductions[static_cast<std::size_t>(*number)]) : &plain;
 }
 
-// The plain entry and each form give one dtype or throw, so a flag that cannot be read takes the plain one.
-const Operator* flagged(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
-  if (plain.name == "triplet_margin_loss")
-    return is_stated(instruction, info, "swap", 6, true) ? find_operator("triplet_margin_loss.swap") : &plain;
+// The plain entries of these and each form give one dtype or throw, so a flag that cannot be read takes the
+// plain one.
+const Operator* swapped(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
+  return is_stated(instruction, info, "swap", 6, true) ? find_operator("triplet_margin_loss.swap") : &plain;
+}
+const Operator* of_rates(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
   const bool rate = is_stated(instruction, info, "log_input", 2, false);
   const bool full = is_stated(instruction, info, "full", 3, true);
   if (rate && full) return nullptr;
@@ -148,13 +154,18 @@ const Operator* flagged(const Operator& plain, const Instruction& instruction, c
 }
 
 // Norms by singular values take no half type; named ones are those of matrices.
-const Operator* norm_by_name(const Operator& plain, const Instruction& instruction,
-                             const FunctionInfo& info) {
+const Operator* norm(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
   const std::string* word = stated<std::string>(instruction, info, "ord", 1);
-  if (word && *word == "nuc") return find_operator(plain.name + ".spectral");
-  if (word && plain.name == "linalg_norm") return find_operator("linalg_norm.matrix");
+  if (!word) return &plain;
+  return find_operator(is_named(Named::kSingularValueNorm, *word) ? "linalg_norm.spectral"
+                                                                  : "linalg_norm.matrix");
+}
+const Operator* norm_of_matrix(const Operator& plain, const Instruction& instruction,
+                               const FunctionInfo& info) {
+  const std::string* word = stated<std::string>(instruction, info, "ord", 1);
   const std::int64_t* number = stated<std::int64_t>(instruction, info, "ord", 1);
-  const bool spectral = number && (*number == 2 || *number == -2) && plain.name == "linalg_matrix_norm";
+  const bool spectral =
+      (word && is_named(Named::kSingularValueNorm, *word)) || (number && (*number == 2 || *number == -2));
   return spectral ? find_operator("linalg_matrix_norm.spectral") : &plain;
 }
 
@@ -169,14 +180,16 @@ const Operator* spaced(const Operator& plain, const Instruction& instruction, co
 
 // What comes out complex is said; what the default is hangs on the release.
 const Operator* transformed(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
-  const bool back = plain.name == "istft";
-  const std::size_t position = back ? 9 : 7;
-  const Argument* given = argument_of(instruction, "return_complex", position);
-  if (back && !is_given(given, info)) return &plain;
-  const bool* complex = stated<bool>(instruction, info, "return_complex", position);
+  const bool* complex = stated<bool>(instruction, info, "return_complex", 7);
   if (!complex) return nullptr;
-  if (*complex != back) return &plain;
-  return find_operator(back ? "istft.complex" : "stft.real");
+  return *complex ? &plain : find_operator("stft.real");
+}
+const Operator* transformed_back(const Operator& plain, const Instruction& instruction,
+                                 const FunctionInfo& info) {
+  if (!is_given(argument_of(instruction, "return_complex", 9), info)) return &plain;
+  const bool* complex = stated<bool>(instruction, info, "return_complex", 9);
+  if (!complex) return nullptr;
+  return *complex ? find_operator("istft.complex") : &plain;
 }
 
 using Form = const Operator* (*)(const Operator&, const Instruction&, const FunctionInfo&);
@@ -196,15 +209,15 @@ const std::unordered_map<std::string_view, Form>& forms() {
       {"feature_alpha_dropout", dropped},
       {"matrix_power", power},
       {"linalg_matrix_power", power},
-      {"l1_loss", reduced},
-      {"hinge_embedding_loss", reduced},
-      {"triplet_margin_loss", flagged},
-      {"poisson_nll_loss", flagged},
-      {"linalg_norm", norm_by_name},
-      {"linalg_matrix_norm", norm_by_name},
+      {"l1_loss", reduced<2>},
+      {"hinge_embedding_loss", reduced<3>},
+      {"triplet_margin_loss", swapped},
+      {"poisson_nll_loss", of_rates},
+      {"linalg_norm", norm},
+      {"linalg_matrix_norm", norm_of_matrix},
       {"gradient", spaced},
       {"stft", transformed},
-      {"istft", transformed},
+      {"istft", transformed_back},
   };
   return all;
 }

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "analyzer/flow/operators/watched_operator.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -14,8 +15,9 @@ bool is_in_place_variant(const Operator& op) { return op.in_place && op.name.end
 // can be written in place.
 bool is_store(const Operator& op) {
   const bool pair = op.result == ResultRule::kRequireSame && op.rank == RankRule::kLikeFirst &&
-                    op.promoting.size() == 2 && op.promoting.front() == "self" &&
-                    op.arguments.front() == "self" && op.unchecked.empty() && op.free_scalar.empty();
+                    op.promoting.size() == 2 && is_named(Named::kReceiver, op.promoting.front()) &&
+                    is_named(Named::kReceiver, op.arguments.front()) && op.unchecked.empty() &&
+                    op.free_scalar.empty();
   return pair && (is_in_place_variant(op) || find_operator(op.name + "_") != nullptr);
 }
 

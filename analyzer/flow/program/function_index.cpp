@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/ir/registered_names.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 
@@ -154,7 +155,7 @@ const std::vector<std::uint32_t>& FunctionIndex::attribute_callees(const Instruc
   const std::size_t split = name.find("::");
   const std::string_view key = split == std::string_view::npos ? std::string_view() : name.substr(split + 2);
   name = name.substr(0, split);
-  const std::string_view method = name == "__call__" ? "forward" : name;
+  const std::string_view method = is_named(Named::kCallOfObject, name) ? name_of(Named::kForward) : name;
   const std::vector<std::uint32_t>& all = look_up(tables_->methods_of_any_class, method);
   std::vector<std::uint32_t> out = find(key);
   if (all.size() < kMany) {

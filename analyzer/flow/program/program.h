@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/flow/program/called_modules.h"
+#include "analyzer/flow/program/callers.h"
 #include "analyzer/flow/program/calls_of_objects.h"
 #include "analyzer/flow/program/class_hierarchy.h"
 #include "analyzer/flow/program/constructions.h"
@@ -36,6 +37,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   const FunctionIndex functions;
+  const Callers callers{functions};
   const ClassHierarchy classes{functions};
   const FieldWrites writes{functions, classes};
   const FieldStores stores{functions, classes};

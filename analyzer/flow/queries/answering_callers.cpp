@@ -15,8 +15,7 @@ namespace {
 constexpr std::size_t kMostCallers = 24;
 
 // Theirs and their callers' too: what a caller gives back is answered for there. Nothing where they are many.
-std::optional<std::set<std::uint32_t>> all_callers(std::uint32_t function, const FunctionIndex& index,
-                                                   const CalledModules* called_modules) {
+std::optional<std::set<std::uint32_t>> all_callers(std::uint32_t function, const Program& program) {
   std::set<std::uint32_t> out;
   std::vector<std::uint32_t> work = {function};
   const auto add = [&](std::uint32_t caller) {
@@ -25,12 +24,8 @@ std::optional<std::set<std::uint32_t>> all_callers(std::uint32_t function, const
   while (!work.empty() && out.size() <= kMostCallers) {
     const std::uint32_t callee = work.back();
     work.pop_back();
-    for (std::uint32_t id = 0; id < index.module().functions.size(); ++id) {
-      const std::vector<std::uint32_t>& callees = index.callees(id);
-      if (std::binary_search(callees.begin(), callees.end(), callee)) add(id);
-    }
-    if (!called_modules) continue;
-    for (const auto& [caller, call] : called_modules->calls_of(callee)) add(caller);
+    for (const std::uint32_t caller : program.callers.of(callee)) add(caller);
+    for (const auto& [caller, call] : program.called_modules.calls_of(callee)) add(caller);
   }
   return out.size() > kMostCallers ? std::nullopt : std::optional(std::move(out));
 }
@@ -67,9 +62,10 @@ bool answers(std::uint32_t function, const FunctionIndex& index) {
 }
 }  // namespace
 
-bool callers_answer(std::uint32_t function, const FunctionIndex& index, const CalledModules* called_modules) {
+bool callers_answer(std::uint32_t function, const Program& program) {
   Consulted::note_flow();
-  const auto callers = all_callers(function, index, called_modules);
+  const FunctionIndex& index = program.functions;
+  const auto callers = all_callers(function, program);
   if (!callers) return true;
   // What the function itself leads to is no caller's doing.
   const std::set<std::uint32_t> own = index.reached_from(function);

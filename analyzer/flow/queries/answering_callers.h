@@ -4,11 +4,10 @@
 
 #include <cstdint>
 
-#include "analyzer/flow/program/called_modules.h"
+#include "analyzer/flow/program/program.h"
 
 namespace dtype_guard::flow {
 
-// `called_modules` may be null.
-bool callers_answer(std::uint32_t function, const FunctionIndex& index, const CalledModules* called_modules);
+bool callers_answer(std::uint32_t function, const Program& program);
 
 }  // namespace dtype_guard::flow

@@ -23,12 +23,11 @@ const Operator* operator_of(const Instruction& each) {
 }  // namespace
 
 // In the function that checks, those that it calls, and those that call it.
-bool concerns_attention(const SinkRecord& check, const FunctionIndex& index) {
+bool concerns_attention(const SinkRecord& check, const Program& program) {
+  const FunctionIndex& index = program.functions;
   std::set<std::uint32_t> near = index.reached_from(check.function);
-  for (std::uint32_t id = 0; id < index.module().functions.size(); ++id) {
-    const std::vector<std::uint32_t>& callees = index.callees(id);
-    if (std::binary_search(callees.begin(), callees.end(), check.function)) near.insert(id);
-  }
+  const std::vector<std::uint32_t>& callers = program.callers.of(check.function);
+  near.insert(callers.begin(), callers.end());
   const Lineage lineage(index);
   return std::any_of(near.begin(), near.end(), [&](std::uint32_t id) {
     const Function& function = index.function(id);

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "analyzer/flow/engine/sink_record.h"
-#include "analyzer/flow/program/function_index.h"
+#include "analyzer/flow/program/program.h"
 
 namespace dtype_guard::flow {
 
-bool concerns_attention(const SinkRecord& check, const FunctionIndex& index);
+bool concerns_attention(const SinkRecord& check, const Program& program);
 
 }  // namespace dtype_guard::flow

@@ -31,7 +31,8 @@ class Search {
       : record_(record),
         origins_(engine.origins()),
         symbols_(engine.symbols()),
-        index_(engine.index()),
+        program_(engine.program()),
+        index_(program_.functions),
         options_(options) {}
 
   std::vector<Defect> breaches() {
@@ -85,8 +86,8 @@ class Search {
     const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
     if (!promoted || !defect.origin->widens_half()) return false;
     if (handed_on) return true;
-    if (check) return concerns_attention(record_, index_);
-    return !callers_answer(record_.function, index_, options_.called_modules);
+    if (check) return concerns_attention(record_, program_);
+    return !callers_answer(record_.function, program_);
   }
 
   // Which of several alternatives arrives may hang on what also decides whether the call is reached. Where
@@ -375,6 +376,7 @@ class Search {
   const SinkRecord& record_;
   const Origins& origins_;
   SymbolSets& symbols_;
+  const Program& program_;
   const FunctionIndex& index_;
   const DefectOptions& options_;
   bool only_possible_ = false;

@@ -35,7 +35,6 @@ struct DefectOptions {
   bool closed = false;  // the root is main: nothing was assumed
   std::string_view device;
   std::string_view torch_version;
-  const CalledModules* called_modules = nullptr;  // of the program; null: none is looked for
 };
 // Only those with evidence that the path is meant to be half.
 std::vector<Defect> find_defects(const SinkRecord& record, Engine& engine, const DefectOptions& options);

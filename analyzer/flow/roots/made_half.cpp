@@ -146,7 +146,7 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
   bool is_cut_short = false;
   const auto look_at = [&](const Functions& functions) {
     if (functions.empty()) return;
-    for (const std::uint32_t root : callers_first(index_, roots_that_call(index_, all, functions))) {
+    for (const std::uint32_t root : callers_first(index_, roots_that_call(program_, all, functions))) {
       if (is_cut_short) return;
       if (seen.contains(root)) continue;
       HalvesOfRoot of_root;

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "rules/operators/library_names.h"
+
 namespace dtype_guard::flow {
 
 namespace {
@@ -63,13 +65,13 @@ NamedDevices::Said NamedDevices::said_by(std::uint32_t id) {
   for (const Block& block : function.blocks) {
     for (const Instruction& each : block.instructions) {
       if (each.op == Op::kSetAutocast && !each.name.empty() && !is_off(function, each)) {
-        said.cpu_autocast = said.cpu_autocast || each.name == "cpu";
-        said.accelerator = said.accelerator || each.name != "cpu";
+        said.cpu_autocast = said.cpu_autocast || is_named(Named::kHost, each.name);
+        said.accelerator = said.accelerator || !is_named(Named::kHost, each.name);
       }
       std::string written = each.text;
       if (const auto* word = std::get_if<std::string>(&each.constant)) written += " " + *word;
       const std::string text = in_small_letters(written);
-      const bool cpu = text.find("cpu") != std::string::npos;
+      const bool cpu = text.find(name_of(Named::kHost)) != std::string::npos;
       said.cpu = said.cpu || cpu;
       said.accelerator = said.accelerator || names_accelerator(written);
       said.other = said.other || (!cpu && text.find("device") != std::string::npos);
@@ -82,7 +84,7 @@ bool NamedDevices::any_cpu_autocast() {
   const auto has = [](const Function& function) {
     return std::any_of(function.blocks.begin(), function.blocks.end(), [](const Block& block) {
       return std::any_of(block.instructions.begin(), block.instructions.end(), [](const Instruction& each) {
-        return each.op == Op::kSetAutocast && each.name == "cpu";
+        return each.op == Op::kSetAutocast && is_named(Named::kHost, each.name);
       });
     });
   };

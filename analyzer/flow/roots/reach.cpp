@@ -16,8 +16,6 @@ namespace dtype_guard::flow {
 namespace {
 
 // A root gets its object, and the objects that it is given, from their constructors.
-enum class Along : std::uint8_t { kCallsAndGivenObjects, kCalls };
-
 std::vector<std::uint32_t> constructors_of_given(const FunctionIndex& index, const Function& function) {
   std::vector<std::uint32_t> out;
   const auto made = [&](const std::string& class_name) {
@@ -121,11 +119,10 @@ class CallsByClass {
 
 using Lists = std::vector<std::vector<std::uint32_t>>;
 
-Lists callers_in(const FunctionIndex& index, Along along) {
+Lists callers_and_given_objects(const FunctionIndex& index) {
   Lists out(index.module().functions.size());
   for (std::uint32_t i = 0; i < out.size(); ++i) {
     for (const std::uint32_t callee : index.callees(i)) out[callee].push_back(i);
-    if (along == Along::kCalls) continue;
     for (const std::uint32_t each : constructors_of_given(index, index.function(i))) out[each].push_back(i);
   }
   return out;
@@ -245,9 +242,8 @@ std::vector<std::uint32_t> functions_with_sinks(const FunctionIndex& index) {
 }
 
 // By function: how many calls lead to a sink at least.
-std::vector<std::size_t> distances(const FunctionIndex& index) {
+std::vector<std::size_t> distances(const FunctionIndex& index, const Callers& callers) {
   const std::size_t count = index.module().functions.size();
-  const Lists callers = callers_in(index, Along::kCalls);
   std::vector<std::size_t> out(count, count);
   std::vector<std::uint32_t> level = functions_with_sinks(index);
   for (std::size_t distance = 0; !level.empty(); ++distance) {
@@ -255,7 +251,7 @@ std::vector<std::size_t> distances(const FunctionIndex& index) {
     for (const std::uint32_t each : level) {
       if (out[each] <= distance) continue;
       out[each] = distance;
-      above.insert(above.end(), callers[each].begin(), callers[each].end());
+      above.insert(above.end(), callers.of(each).begin(), callers.of(each).end());
     }
     level = std::move(above);
   }
@@ -268,9 +264,9 @@ std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
   return chosen(roots, ReachesSinks(index, functions_with_sinks(index)));
 }
 
-std::vector<std::uint32_t> nearest_first(const FunctionIndex& index,
-                                         const std::vector<std::uint32_t>& roots) {
-  const std::vector<std::size_t> of = distances(index);
+std::vector<std::uint32_t> nearest_first(const Program& program, const std::vector<std::uint32_t>& roots) {
+  const FunctionIndex& index = program.functions;
+  const std::vector<std::size_t> of = distances(index, program.callers);
   std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> together;
   const auto is_next = [&](std::uint32_t root) {
     const std::string& owner = index.function(root).class_name;
@@ -291,15 +287,13 @@ std::vector<std::uint32_t> nearest_first(const FunctionIndex& index,
 
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                           const std::vector<std::uint32_t>& functions) {
-  const Lists callers = callers_in(index, Along::kCallsAndGivenObjects);
+  const Lists callers = callers_and_given_objects(index);
   return chosen(roots, Reach(callers, functions));
 }
 
-std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
-                                           const std::vector<std::uint32_t>& roots,
+std::vector<std::uint32_t> roots_that_call(const Program& program, const std::vector<std::uint32_t>& roots,
                                            const std::vector<std::uint32_t>& functions) {
-  const Lists callers = callers_in(index, Along::kCalls);
-  return chosen(roots, Reach(callers, functions));
+  return chosen(roots, Reach(program.callers.all(), functions));
 }
 
 }  // namespace dtype_guard::flow

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analyzer/flow/program/function_index.h"
+#include "analyzer/flow/program/program.h"
 
 namespace dtype_guard::flow {
 
@@ -17,15 +17,14 @@ std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
 
 // The roots with the fewest calls between them and a sink first; those of one class that stand together stay
 // so.
-std::vector<std::uint32_t> nearest_first(const FunctionIndex& index, const std::vector<std::uint32_t>& roots);
+std::vector<std::uint32_t> nearest_first(const Program& program, const std::vector<std::uint32_t>& roots);
 
 // Of `roots`, those that may run one of `functions`: through calls and lambdas, or to make an object that the
 // root is given.
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                           const std::vector<std::uint32_t>& functions);
 // The same, by what their own code calls.
-std::vector<std::uint32_t> roots_that_call(const FunctionIndex& index,
-                                           const std::vector<std::uint32_t>& roots,
+std::vector<std::uint32_t> roots_that_call(const Program& program, const std::vector<std::uint32_t>& roots,
                                            const std::vector<std::uint32_t>& functions);
 
 }  // namespace dtype_guard::flow

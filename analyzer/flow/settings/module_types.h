@@ -33,6 +33,10 @@ struct ModuleType {
   std::optional<Result> results;  // of an operator that gives several
 };
 
+// Of `arguments`.
+inline bool is_input(std::string_view argument) { return argument.starts_with('$'); }
+inline bool is_first_input(std::string_view argument) { return is_input(argument) && argument[1] == '0'; }
+
 // By type, with or without "Impl", or by the name of its forward ("torch::nn::Linear::forward").
 const ModuleType* find_module_type(std::string_view type);
 

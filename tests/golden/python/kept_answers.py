@@ -15,10 +15,12 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "lsp"))
+from project import FILES as SHARED  # noqa: E402
+
+# The project of the language server's tests, with a base class between its files.
 FILES = {
-    "pyproject.toml": "[project]\nname = 'sample'\n",
-    "sample/__init__.py": "",
-    "sample/tables.py": "import torch\n\n\ndef make_scale():\n    return torch.ones(1)\n\n\ndef rotate(x, cos):\n    return x * cos\n",
+    **SHARED,
     "sample/base.py": """import torch
 from torch import nn
 from attnlib.parts import widened
@@ -38,22 +40,7 @@ class Base(nn.Module):
     def keep(self, x):
         return widened(x)
 """,
-    "sample/attention.py": """import torch
-import torch.nn.functional as F
-from flash_attn import flash_attn_func
-
-from sample.tables import make_scale, rotate
-
-
-def attend(q, k, v):
-    q = F.normalize(q, dim=-1)
-    k = k * make_scale()
-    return flash_attn_func(q, k, v, causal=True)
-
-
-def fine(q, k, v):
-    return flash_attn_func(q, k, v)
-""",
+    "sample/attention.py": SHARED["sample/attention.py"].replace("import make_scale", "import make_scale, rotate"),
     "sample/layers.py": """import torch
 from flash_attn import flash_attn_func
 

@@ -10,34 +10,6 @@ namespace dtype_guard::flow {
 namespace {
 using Found = std::vector<std::string>;
 
-// %1 and %2 are inputs of two dimensions, %3 and %4 a flag and a count that a caller decides.
-Found found(const std::string& body, const std::string& setting) {
-  return findings(fmt::format(R"IR(
-function f
-  parameter q: tensor
-  parameter k: tensor
-  parameter flag: number "bool"
-  parameter count: number "int"
-  variables v
-b0:
-  %1 = param 0
-  %2 = param 1
-  %3 = param 2
-  %4 = param 3
-  %5 = const 2
-  %6 = op dim(self=%1)
-  %7 = op eq(%6, %5)
-  assume %7
-  %8 = op dim(self=%2)
-  %9 = op eq(%8, %5)
-  assume %9
-  %10 = pack(%5, %5)
-{}  return
-)IR",
-                              body),
-                  {{setting}, true});
-}
-
 std::string chosen(const char* condition, const std::string& other) {
   return fmt::format("  store v, %1\n  branch {} ? b1 : b2\nb1:\n{}  store v, %20\n  jump b2\nb2:\n",
                      condition, other);
@@ -49,16 +21,18 @@ TEST_CASE("what may be the tensor that a module owns is converted with it, or no
   const std::string either = chosen("%3", "  %20 = op neg(self=%1)\n");
   const std::string module = "  %21 = object Holder()\n  %22 = const bfloat16\n";
   const std::string convert = "  retype %21, %22\n";
-  CHECK(found(either + module + convert + kCall, "fp32").size() == 1);
-  CHECK(found(either + module + "  %23 = register parameter \"a\", %21, %1\n" + convert + kCall, "fp32")
+  CHECK(findings_of_body(either + module + convert + kCall, "fp32").size() == 1);
+  CHECK(findings_of_body(either + module + "  %23 = register parameter \"a\", %21, %1\n" + convert + kCall,
+                         "fp32")
             .empty());
-  CHECK(found("  store v, %1\n" + module + "  %23 = register parameter \"a\", %21, %1\n" + kCall, "fp32")
+  CHECK(findings_of_body("  store v, %1\n" + module + "  %23 = register parameter \"a\", %21, %1\n" + kCall,
+                         "fp32")
             .size() == 1);
 }
 
 TEST_CASE("what is stored in one of two lists is what is read there") {
   const auto stored = [](const char* dtype) {
-    return found(fmt::format(R"IR(  %11 = op ones(%10) ; 11:3-11:9 "old"
+    return findings_of_body(fmt::format(R"IR(  %11 = op ones(%10) ; 11:3-11:9 "old"
   %12 = pack(%11)
   %13 = pack(%1)
   branch %3 ? b1 : b2
@@ -74,8 +48,8 @@ b3:
   %17 = load %14[0]
   %18 = sink flash(q=%1, k=%1, v=%17) ; 99:3-99:20 "flash(q, q, new)"
 )IR",
-                             dtype),
-                 "bf16");
+                                        dtype),
+                            "bf16");
   };
   CHECK(stored("float32") == Found{"16 attention-mixed-dtypes v in f [bf16]"});
   CHECK(stored("bfloat16").empty());
@@ -83,7 +57,7 @@ b3:
 
 TEST_CASE("a call that casts its operands under autocast gives back their dtype where that may be off") {
   const auto beside = [](const char* on) {
-    return found(fmt::format(R"IR(  %11 = const {}
+    return findings_of_body(fmt::format(R"IR(  %11 = const {}
   set_autocast cuda(on=%11)
   %12 = op ones(%10) ; 12:3-12:9 "wide"
   %13 = sink sdpa(q=%12, k=%12, v=%12) ; 13:3-13:9 "sdpa(wide)"
@@ -96,8 +70,8 @@ b1:
   jump b2
 b2:
 )IR",
-                             on),
-                 "autocast-bf16");
+                                        on),
+                            "autocast-bf16");
   };
   CHECK(beside("true").empty());
   CHECK(beside("unknown").size() == 1);
@@ -105,15 +79,15 @@ b2:
 
 TEST_CASE("a number that is no condition's truth is 0, and a number of a caller's is asked once") {
   const std::string wide = chosen("%4", "  %20 = op ones(%10) ; 20:3-20:9 \"wide\"\n");
-  CHECK(found(wide + kCall, "bf16").size() == 1);
-  CHECK(found("  %11 = op logical_not(%4)\n  assume %11\n" + wide + kCall, "bf16").empty());
+  CHECK(findings_of_body(wide + kCall, "bf16").size() == 1);
+  CHECK(findings_of_body("  %11 = op logical_not(%4)\n  assume %11\n" + wide + kCall, "bf16").empty());
 }
 
 TEST_CASE("what needs a dimension leaves out those of several tensors that have none") {
   const std::string wide = chosen("%3", "  %19 = pack()\n  %20 = op ones(%19) ; 20:3-20:9 \"wide\"\n");
   const std::string asked = "  %24 = load v\n  %25 = const 0\n  %26 = op size(self=%24, dim=%25)\n";
-  CHECK(found(wide + kCall, "bf16").size() == 1);
-  CHECK(found(wide + asked + kCall, "bf16").empty());
+  CHECK(findings_of_body(wide + kCall, "bf16").size() == 1);
+  CHECK(findings_of_body(wide + asked + kCall, "bf16").empty());
 }
 
 TEST_CASE("a joined value is one of its own unless both are one") {

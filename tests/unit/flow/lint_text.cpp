@@ -195,4 +195,31 @@ b0:
                      k, v);
 }
 
+std::vector<std::string> findings_of_body(const std::string& body, const std::string& setting) {
+  return findings(fmt::format(R"IR(
+function f
+  parameter q: tensor
+  parameter k: tensor
+  parameter flag: number "bool"
+  parameter count: number "int"
+  variables v
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = param 2
+  %4 = param 3
+  %5 = const 2
+  %6 = op dim(self=%1)
+  %7 = op eq(%6, %5)
+  assume %7
+  %8 = op dim(self=%2)
+  %9 = op eq(%8, %5)
+  assume %9
+  %10 = pack(%5, %5)
+{}  return
+)IR",
+                              body),
+                  {{setting}, true});
+}
+
 }  // namespace dtype_guard::flow

@@ -33,4 +33,8 @@ LintOptions all_settings_but_fp32();  // those that make a half model
 std::string attention_main(const std::string& body, const std::string& q, const std::string& k,
                            const std::string& v);
 
+// Of a function with what `body` says: %1 and %2 are inputs of two dimensions, %3 and %4 a flag and a count
+// that a caller decides, `v` is a variable, %5 and %10 are free to use: the number 2 and a shape.
+std::vector<std::string> findings_of_body(const std::string& body, const std::string& setting);
+
 }  // namespace dtype_guard::flow

@@ -8,34 +8,6 @@ namespace dtype_guard::flow {
 namespace {
 using Found = std::vector<std::string>;
 
-// %1 and %2 are inputs of two dimensions, %3 and %4 a flag and a count that a caller decides.
-Found found(const std::string& body, const std::string& setting) {
-  return findings(fmt::format(R"IR(
-function f
-  parameter q: tensor
-  parameter k: tensor
-  parameter flag: number "bool"
-  parameter count: number "int"
-  variables v
-b0:
-  %1 = param 0
-  %2 = param 1
-  %3 = param 2
-  %4 = param 3
-  %5 = const 2
-  %6 = op dim(self=%1)
-  %7 = op eq(%6, %5)
-  assume %7
-  %8 = op dim(self=%2)
-  %9 = op eq(%8, %5)
-  assume %9
-  %10 = pack(%5, %5)
-{}  return
-)IR",
-                              body),
-                  {{setting}, true});
-}
-
 const std::string kWideOrInput = R"IR(  store v, %1
   branch %3 ? b1 : b2
 b1:
@@ -49,15 +21,15 @@ const std::string kCall = "  %40 = sink flash(q=%1, k=%1, v=%30) ; 99:3-99:20 \"
 
 TEST_CASE("behind an operator a tensor is none of those that it throws for") {
   const std::string product = "  %31 = op linear(%30, %1)\n";
-  CHECK(found(kWideOrInput + kCall, "bf16").size() == 1);
-  CHECK(found(kWideOrInput + product + kCall, "bf16").empty());
+  CHECK(findings_of_body(kWideOrInput + kCall, "bf16").size() == 1);
+  CHECK(findings_of_body(kWideOrInput + product + kCall, "bf16").empty());
   const std::string handled = "  %32 = op may_throw()\n  branch %32 ? b3 : b4\nb3:\n  jump b4\nb4:\n";
-  CHECK(found(kWideOrInput + product + handled + kCall, "bf16").size() == 1);
+  CHECK(findings_of_body(kWideOrInput + product + handled + kCall, "bf16").size() == 1);
 }
 
 TEST_CASE("a tensor that was converted has its dtype no longer") {
   const auto asked = [](const std::string& convert) {
-    return found(R"IR(  %11 = object Holder()
+    return findings_of_body(R"IR(  %11 = object Holder()
   %12 = register buffer "a", %11, %1
   %13 = dtype_of %1
   %14 = const float32
@@ -69,7 +41,7 @@ b1:
   jump b2
 b2:
 )IR",
-                 "fp16");
+                            "fp16");
   };
   CHECK(asked("  retype %11, %14\n").size() == 1);
   CHECK(asked("").empty());
@@ -77,14 +49,14 @@ b2:
 
 TEST_CASE("a tensor is no dtype that a comparison could exclude") {
   const auto compared = [](const char* with) {
-    return found(fmt::format(R"IR(  %11 = op ones(%10) ; 11:3-11:9 "wide"
+    return findings_of_body(fmt::format(R"IR(  %11 = op ones(%10) ; 11:3-11:9 "wide"
   %12 = dtype_of %11
   %13 = op ne(%12, {})
   assume %13
   %14 = sink flash(q=%11, k=%11, v=%11) ; 99:3-99:20 "flash(wide)"
 )IR",
-                             with),
-                 "bf16");
+                                        with),
+                            "bf16");
   };
   CHECK(compared("%11").size() == 1);
   CHECK(compared("%12").empty());
@@ -92,7 +64,7 @@ TEST_CASE("a tensor is no dtype that a comparison could exclude") {
 
 TEST_CASE("where autocast was off another dtype may be set than where it was on") {
   const auto after = [](const std::string& otherwise) {
-    return found("  branch %4 ? b1 : b2\nb1:\n" + otherwise + R"IR(  jump b3
+    return findings_of_body("  branch %4 ? b1 : b2\nb1:\n" + otherwise + R"IR(  jump b3
 b2:
   %11 = const true
   %12 = const bfloat16
@@ -105,7 +77,7 @@ b3:
   %15 = op matmul(%14, %14) ; 15:3-15:9 "product"
   %16 = sink flash(q=%1, k=%1, v=%15) ; 99:3-99:20 "flash(q, q, product)"
 )IR",
-                 "fp16");
+                            "fp16");
   };
   CHECK(after("").empty());
   CHECK(after("  %21 = const bfloat16\n  set_autocast cuda(dtype=%21)\n").size() == 1);
@@ -113,13 +85,13 @@ b3:
 
 TEST_CASE("a cast of a tensor to the dtype that it has leaves in doubt what was") {
   const auto beside = [](const std::string& cast, const char* operand) {
-    return found(fmt::format(R"IR(  %11 = call any_tensor(%2)
+    return findings_of_body(fmt::format(R"IR(  %11 = call any_tensor(%2)
   %12 = sink sdpa(q=%11, k=%11, v=%11)
   %13 = op ones(%10) ; 13:3-13:9 "wide"
 {}  %17 = sink flash(q={}, k={}, v=%13) ; 99:3-99:20 "flash(q, k, wide)"
 )IR",
-                             cast, operand, operand),
-                 "autocast-bf16");
+                                        cast, operand, operand),
+                            "autocast-bf16");
   };
   const std::string own = "  %14 = dtype_of %12\n  %15 = cast %12, %14\n";
   CHECK(beside(own, "%15") == beside("", "%12"));

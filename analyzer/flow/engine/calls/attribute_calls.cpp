@@ -6,11 +6,12 @@
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/calls/calls.h"
 #include "analyzer/flow/engine/calls/held_function.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::string_view kItself = "__call__";
+constexpr std::string_view kItself = name_of(Named::kCallOfObject), kForward = name_of(Named::kForward);
 // A hook may change what goes into a module, or what comes of it.
 constexpr std::array<std::string_view, 2> kHooks = {"register_forward_pre_hook", "register_forward_hook"};
 
@@ -73,7 +74,7 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
     }
     const std::string type = one->type;
     if (std::find(kHooks.begin(), kHooks.end(), name) != kHooks.end()) state.change(each.object).type = {};
-    const bool forwards = itself || name == "forward";
+    const bool forwards = itself || name == kForward;
     if (forwards && (find_module_type(type) || type == kSequential)) {
       const auto given = modules_.library_module_call(activation, instruction, each, state);
       out.unknown = out.unknown || !given;
@@ -85,7 +86,7 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       continue;
     }
     std::vector<std::uint32_t> methods =
-        program_.classes.inherited(type, itself ? "forward" : name, FunctionIndex::kAnyNumber, root_.unit);
+        program_.classes.inherited(type, itself ? kForward : name, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.empty() && itself)
       methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.size() == 1) {

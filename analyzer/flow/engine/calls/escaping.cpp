@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -99,7 +100,7 @@ std::optional<State> Escapes::after_escape(const Activation& activation, const I
   const bool from_setting = !has_tensors || may_be_handed_inputs(activation, instruction, lambda, how, state);
   State branch = state;
   // Autocast is each thread's own. Who runs a loop's body is one of those that do.
-  if (!has_tensors && instruction.name != "at::parallel_for")
+  if (!has_tensors && !is_named(Named::kRunsBodyHereToo, instruction.name))
     branch.autocast.may_be_off = branch.autocast.may_be_off || branch.autocast.may_be_on;
   const ContextId inner = ids_.context(ids_.context(activation.context, &instruction), &lambda);
   std::vector<Value> arguments = {Value(closure)};

@@ -51,7 +51,7 @@ class Engine final : public Evaluator {
   bool converted_to_half() const { return effects_.converted_to_half; }  // the code did that to a module
   std::size_t steps() const { return effects_.steps + made_.steps; }     // of the last root and its objects
   SymbolSets& symbols() { return symbols_; }
-  const FunctionIndex& index() const { return index_; }
+  const Program& program() const { return subject_.program; }
   void watch(WatchedValues* watched) {
     watched_ = watched;
     sinks_.keep_origins();

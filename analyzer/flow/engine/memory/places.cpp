@@ -5,6 +5,7 @@
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/settings/module_types.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -91,7 +92,7 @@ void Memory::follow(const State& state, const Alternative& from, const Place::St
         }
         return;
       }
-      if (is_field && step.field != "data" && step.field != "dl_tensor") break;
+      if (is_field && !is_named(Named::kSameTensor, step.field)) break;
       out.direct = join(out.direct, Value(from), symbols_);
       out.element = out.element || !is_field;
       return;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -213,7 +214,7 @@ std::optional<Value> DynamicOperators::dynamic_operation(const Activation& activ
         return object && object->stands == HeapObject::Stands::kForItself &&
                registrations_.is_module_type(object->type);
       });
-  if (objects && instruction.args.size() == 2 && (name == "to" || name == "module_dtype")) {
+  if (objects && instruction.args.size() == 2 && is_named(Named::kConvertsModule, name)) {
     const Value owner = self;
     conversions_.retype(activation, instruction, state);
     return owner;

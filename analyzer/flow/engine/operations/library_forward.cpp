@@ -18,7 +18,7 @@ constexpr int kMaxNestedModules = 8;
 // Elementwise modules keep their input's rank; of the others it is known at most that there is a dimension.
 Rank rank_of_forward(const Operator& op, const ModuleType& type, const std::vector<Alternative>& input) {
   if (op.rank == RankRule::kAtLeastOne) return Rank::at_least(1);
-  const bool of_input = !type.arguments.empty() && type.arguments.front() == "$0";
+  const bool of_input = !type.arguments.empty() && is_first_input(type.arguments.front());
   const bool same = op.rank == RankRule::kLikeFirst && of_input && !input.empty();
   Rank out = same && input.front().kind == Kind::kTensor ? input.front().rank : Rank{};
   for (const Alternative& each : input) out = join(out, each.kind == Kind::kTensor ? each.rank : Rank{});
@@ -126,7 +126,7 @@ Value LibraryModules::module_result(const Activation& activation, const Instruct
   for (std::size_t i = 0; i < type.arguments.size() && i < op->arguments.size(); ++i) {
     const std::string& source = type.arguments[i];
     if (source.empty()) continue;
-    if (source[0] != '$') {
+    if (!is_input(source)) {
       inputs.push_back({op->arguments[i], module_parameter(type, source, given, state), 0});
       continue;
     }

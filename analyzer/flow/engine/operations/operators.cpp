@@ -121,7 +121,7 @@ Operands Operators::operands(const Instruction& instruction, const Operator& op,
       const bool unknown_dtype = names_dtype && !is_dtype && !input.alternatives.empty() &&
                                  input.alternatives.front().kind == Kind::kUnknown;
       // Where memory is of no known type, the default decides what is made of it.
-      const bool memory = op.result == ResultRule::kFactory && name == "data" &&
+      const bool memory = op.result == ResultRule::kFactory && is_named(Named::kMemoryArgument, name) &&
                           input.alternatives.size() == 1 && input.alternatives.front().kind == Kind::kUnknown;
       if (memory) continue;
       if (!is_dtype && !like && !unknown_dtype) {

@@ -12,6 +12,7 @@
 #include "analyzer/flow/program/watched_body.h"
 #include "rules/contracts/own_contracts.h"
 #include "rules/contracts/roles.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -133,10 +134,10 @@ SinkRecord Sinks::record_of(const Api& api, const Activation& activation, const 
 }
 
 namespace {
-// The two factors of a product; `baddbmm` adds a third tensor.
+// The two of a product, without what is added to it.
 std::vector<std::string_view> factors(const Operator& op) {
   std::vector<std::string_view> out(op.promoting.begin(), op.promoting.end());
-  if (op.name == "baddbmm") std::erase(out, "self");
+  std::erase(out, summand_of(op.name));
   return out;
 }
 
@@ -178,7 +179,8 @@ void Sinks::record_operator(const Activation& activation, const Instruction& ins
   std::vector<const Input*> pair;
   for (const Input& each : inputs) {
     if (std::find(watched.begin(), watched.end(), each.argument) != watched.end()) pair.push_back(&each);
-    if (store && each.argument == "indices" && !is_indexed_by_integers(each.alternatives)) return;
+    if (store && is_named(Named::kIndexOfStore, each.argument) && !is_indexed_by_integers(each.alternatives))
+      return;
   }
   if (pair.size() != 2) return;
   if (layer && !may_differ(pair[0]->alternatives, pair[1]->alternatives))

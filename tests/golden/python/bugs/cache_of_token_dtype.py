@@ -1,6 +1,6 @@
 # run: decode(go, x, ids)
 # breaks: fp32-buffers, bf16, autocast
-# missed: not found by the lowering so far
+# missed: a cache with the dtype of token ids, which no setting states
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

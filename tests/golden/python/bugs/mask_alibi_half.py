@@ -1,6 +1,6 @@
 # run: go(AlibiAttention(64, 4), x(2, 8, 64))
 # breaks: autocast, fp32-buffers, bf16
-# missed: not found by the lowering so far
+# missed: a bias that a cast makes half where float32 is wanted is found only in settings that the user names, for a cast asks for what it gives
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func
@@ -16,5 +16,5 @@ class AlibiAttention(nn.Module):
         b, n, d = x.shape
         q, k, v = self.qkv(x).view(b, n, 3, self.heads, -1).unbind(2)
         slopes = 2.0 ** -torch.arange(1, self.heads + 1, device=x.device, dtype=torch.float32)
-        slopes = slopes.to(q.dtype)  # expect: attention-mixed-dtypes  #! bad
+        slopes = slopes.to(q.dtype)  # expect: attention-mask-dtype  #! bad
         return flash_attn_func(q, k, v, causal=True, alibi_slopes=slopes)

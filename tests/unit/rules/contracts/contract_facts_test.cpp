@@ -138,7 +138,7 @@ TEST_CASE("every library has its C++ and its Python names") {
       (python ? spelt[api.library].second : spelt[api.library].first) = true;
     }
   }
-  CHECK(spelt.size() == 24);
+  CHECK(spelt.size() > python_only.size() + c_only.size());
   for (const auto& [library, names] : spelt) {
     CAPTURE(library);
     CHECK(names.first != python_only.contains(library));
