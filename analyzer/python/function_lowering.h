@@ -108,6 +108,7 @@ class FunctionLowering {
   // A field that is used or annotated as a number, where nothing else is known of it.
   ValueId number_parameter(const flow::Parameter& parameter, ValueId given);
   ValueId as_number(const Node& node, ValueId field);
+  ValueId operand(const Node& node);
   ValueId subscript(const Node& node);
   ValueId binary(const Node& node);
   ValueId comparison(const Node& node);
@@ -206,7 +207,8 @@ class FunctionLowering {
                          const std::vector<Given>& arguments);
   std::optional<ValueId> tensor_method(const std::string& name, ValueId object,
                                        const std::vector<Given>& arguments);
-  std::optional<ValueId> module_dictionary(const std::vector<Given>& arguments);
+  ValueId registered_in(ValueId container, const std::string& name, ValueId held, bool parameters);
+  std::optional<ValueId> module_dictionary(const std::vector<Given>& arguments, bool parameters);
   ValueId conversion(ValueId object, const std::vector<Given>& arguments);
   bool names_device(const Node& node) const;
   ValueId sizes(const std::vector<Given>& arguments);
@@ -230,7 +232,8 @@ class FunctionLowering {
   std::map<std::string, flow::VariableId> variables_;
   std::map<std::string, std::string> local_imports_;
   std::set<std::string> imported_variables_, names_before_dots_;
-  std::set<std::string> numbers_;                      // by how the body uses them
+  std::set<std::string> numbers_;            // by how the body uses them
+  std::map<std::string, std::string> told_;  // fields that code says are numbers: "int", "float", ""
   std::map<std::string, std::vector<Node>> assigned_;  // what locals are assigned; empty nodes: otherwise
   std::set<std::string> captured_;
   std::map<std::string, bool> layer_namespaces_;

@@ -39,6 +39,39 @@ ValueId FunctionLowering::made_dictionary(const std::vector<Given>& arguments) {
   return known ? made : builder_.unknown();
 }
 
+// What a container of parameters holds is a parameter, whatever it was.
+ValueId FunctionLowering::registered_in(ValueId container, const std::string& name, ValueId held,
+                                        bool parameters) {
+  if (!parameters) return builder_.registration("module", container, name, held);
+  return builder_.registration("attribute", container, name, builder_.op("parameter", {{"self", held}}));
+}
+
+// Each entry is a field, and known by a constant key.
+std::optional<ValueId> FunctionLowering::module_dictionary(const std::vector<Given>& arguments,
+                                                           bool parameters) {
+  const ValueId made = builder_.value(Op::kModule, "torch::nn::ModuleDict", {});
+  const Node of = arguments.size() == 1 ? arguments[0].node : Node();
+  const auto add = [&](const std::string& name, const Node& held) {
+    const ValueId entry = registered_in(made, name, value(held), parameters);
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kField, name, 0});
+    builder_.store(std::move(place), entry);
+  };
+  if (of.is("dictionary")) {
+    for (const Node& each : of.children()) {
+      if (const auto key = literal(each.field("key"))) add(*key, each.field("value"));
+    }
+  } else if (of.is("call") && of.field("function").text() == "dict") {
+    for (const Given& each : given(of)) {
+      if (!each.name.empty() && each.name != "*" && each.name != "**") add(each.name, each.node);
+    }
+  } else if (of) {
+    return builder_.value(Op::kCall, "?torch.nn.ModuleDict", {{"", value(of)}});
+  }
+  return made;
+}
+
 // d.get(k, otherwise) and d.pop(k, otherwise), where no class in sight has such a method.
 std::optional<ValueId> FunctionLowering::looked_up(const std::string& method, ValueId dictionary,
                                                    const std::vector<Given>& arguments) {

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/told_numbers.h"
 
 namespace dtype_guard::python {
 
@@ -254,10 +255,20 @@ ValueId FunctionLowering::subscript(const Node& node) {
   return builder_.op("subscript", std::move(arguments));
 }
 
+// What is computed with is not None: what may be a number or None is a number here.
+ValueId FunctionLowering::operand(const Node& node) {
+  const ValueId given = value(node);
+  if (!node.is("attribute") && !node.is("identifier")) return given;
+  const std::string text(node.text());
+  auto told = told_.find(text);
+  if (told == told_.end()) told = told_.emplace(text, told_number(node, definition_, unit_.modules())).first;
+  return told->second.empty() ? given : builder_.op("number::" + told->second, {{"self", given}});
+}
+
 ValueId FunctionLowering::binary(const Node& node) {
   const auto name = binary_names().find(node.field("operator").text());
-  const ValueId left = value(node.field("left"));
-  const ValueId right = value(node.field("right"));
+  const ValueId left = operand(node.field("left"));
+  const ValueId right = operand(node.field("right"));
   if (name == binary_names().end()) return builder_.unknown();
   return builder_.op(std::string(name->second),
                      {{"self", left}, {name->second == "pow" ? "exponent" : "other", right}});

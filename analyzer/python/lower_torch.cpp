@@ -282,39 +282,16 @@ std::optional<ValueId> FunctionLowering::einops(const std::string& name,
   return has_any ? builder_.op("flatten", {{"self", tensor}}) : builder_.op("take", {{"self", tensor}});
 }
 
-// Each entry is a field, and known by a constant key.
-std::optional<ValueId> FunctionLowering::module_dictionary(const std::vector<Given>& arguments) {
-  const ValueId made = builder_.value(Op::kModule, "torch::nn::ModuleDict", {});
-  const Node of = arguments.size() == 1 ? arguments[0].node : Node();
-  const auto add = [&](const std::string& name, const Node& module) {
-    const ValueId entry = builder_.registration("module", made, name, value(module));
-    Place place;
-    place.base = made;
-    place.path.push_back({Place::Step::Kind::kField, name, 0});
-    builder_.store(std::move(place), entry);
-  };
-  if (of.is("dictionary")) {
-    for (const Node& each : of.children()) {
-      if (const auto key = literal(each.field("key"))) add(*key, each.field("value"));
-    }
-  } else if (of.is("call") && of.field("function").text() == "dict") {
-    for (const Given& each : given(of)) {
-      if (!each.name.empty() && each.name != "*" && each.name != "**") add(each.name, each.node);
-    }
-  } else if (of) {
-    return builder_.value(Op::kCall, "?torch.nn.ModuleDict", {{"", value(of)}});
-  }
-  return made;
-}
-
 std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
                                                         const std::vector<Given>& arguments) {
   constexpr std::string_view kNn = "torch.nn.";
   if (!name.starts_with(kNn)) return std::nullopt;
   const std::string last = last_part(name);
   const std::string type = "torch::nn::" + last;
-  if (last == "ModuleDict") return module_dictionary(arguments);
-  const bool holds = last == "Sequential" || last == "ModuleList";
+  const bool parameters = last == "ParameterList" || last == "ParameterDict";
+  if (last == "ModuleDict" || last == "ParameterDict") return module_dictionary(arguments, parameters);
+  const bool is_list = last == "ModuleList" || last == "ParameterList";
+  const bool holds = last == "Sequential" || is_list;
   if (!holds && !find_module_type(type)) return std::nullopt;
   if (!holds) {
     Arguments all = values(arguments);
@@ -329,11 +306,11 @@ std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
     if (stated) builder_.op("module_dtype", {{"self", made}, {"dtype", told}});
     return made;
   }
-  const ValueId made = builder_.value(Op::kModule, type, {});
+  const ValueId made = builder_.value(Op::kModule, is_list ? "torch::nn::ModuleList" : type, {});
   std::vector<Node> parts;
   ValueId list = 0;
   for (const Given& each : arguments) {
-    if (!each.name.empty() || last == "ModuleList") {
+    if (!each.name.empty() || is_list) {
       const auto all = each.name.empty() ? displayed(each.node) : std::nullopt;
       if (all) {
         parts = *all;
@@ -346,7 +323,7 @@ std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
   }
   std::int64_t index = 0;
   const auto add = [&](ValueId part, Place::Step::Kind kind) {
-    const ValueId registered = builder_.registration("module", made, std::to_string(index), part);
+    const ValueId registered = registered_in(made, std::to_string(index), part, parameters);
     Place place;
     place.base = made;
     place.path.push_back({kind, "", kind == Place::Step::Kind::kCell ? index : 0});

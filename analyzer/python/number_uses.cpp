@@ -71,8 +71,17 @@ class NumberSearch {
         assigned_.emplace_back(std::string(each.field("left").text()), each.field("right"));
       const std::string_view sign = each.is("binary_operator") ? each.field("operator").text() : "";
       if (sign == "//" || sign == "%") divided_.emplace_back(each.field("left"), each.field("right"));
+      if (in_constructor_) look_at_sizes(each, sign);
       look(each, depth + 1);
     }
+  }
+
+  // width // heads, head_dim**-0.5: what objects are made from is divided as sizes are.
+  void look_at_sizes(const Node& each, std::string_view sign) {
+    if (each.field("left").is("string")) return;
+    if (sign == "//" || sign == "%") add(each.field("right"), 0);
+    const std::string_view power = sign == "**" ? each.field("right").text() : "";
+    if (sign == "//" || sign == "%" || power == "-0.5" || power == "0.5") add(each.field("left"), 0);
   }
 
   void look_at_call(const Node& call) {
@@ -119,6 +128,7 @@ class NumberSearch {
                                                                "randn", "rand", "arange"};
   const FunctionDefinition& function_;
   const Modules& modules_;
+  const bool in_constructor_ = function_.owner && function_.name == "__init__";
   std::set<std::string> numbers_;
   std::vector<std::pair<std::string, Node>> assigned_;
   std::vector<std::pair<Node, Node>> divided_;

@@ -139,8 +139,26 @@ class UseSearch {
     return constructor && assigns_floating_module(constructor->node, field, 0);
   }
 
+  // `k * torch.ones(1)`, `-k / 2`: computed from it and from what PyTorch makes or numbers.
+  bool is_computed_of(const Node& node, int depth) const {
+    if (is_it(node) || depth > kMaxDepth) return is_it(node);
+    if (node.is("parenthesized_expression")) return is_computed_of(node.child(0), depth + 1);
+    if (node.is("unary_operator")) return is_computed_of(node.field("argument"), depth + 1);
+    if (!node.is("binary_operator")) return false;
+    const auto says_nothing = [](const Node& other) {
+      return other.is("integer") || other.is("float") ||
+             (other.is("call") && other.field("function").text().starts_with("torch."));
+    };
+    const Node left = node.field("left"), right = node.field("right");
+    return (is_computed_of(left, depth + 1) && says_nothing(right)) ||
+           (says_nothing(left) && is_computed_of(right, depth + 1));
+  }
+
   // What it is the argument of, by position from 0 or by name; "*" behind a list.
-  std::string place_in(const std::vector<Node>& arguments) const {
+  std::string place_in(const std::vector<Node>& arguments, bool computed = false) const {
+    const auto is_it = [&](const Node& each) {
+      return computed ? is_computed_of(each, 0) : this->is_it(each);
+    };
     int position = 0;
     for (const Node& each : arguments) {
       if (each.is("list_splat") || each.is("dictionary_splat")) return "";
@@ -155,7 +173,7 @@ class UseSearch {
   }
 
   bool goes_into_attention(const Node& call) const {
-    const std::string place = place_in(call.field("arguments").children());
+    const std::string place = place_in(call.field("arguments").children(), true);
     if (place.empty()) return false;
     const Entity callee = modules_.named(*function_.file, std::string(call.field("function").text()));
     if (callee.kind != Entity::Kind::kLibrary) return false;

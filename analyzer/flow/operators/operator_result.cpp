@@ -68,6 +68,11 @@ bool OperatorResults::rests_on_unknown() const {
       if (op_.fixed != Dtype::kUndefined) return false;
       [[fallthrough]];
     case ResultRule::kLikeFirst:
+      if (!op_.promoting.empty()) {  // the first of these: an embedding's weight, not its indices
+        const auto parts = participants();
+        return parts.empty() || is_unknown(*parts.front()->alternative);
+      }
+      [[fallthrough]];
     case ResultRule::kSumLike:
     case ResultRule::kFactoryLike:
     case ResultRule::kDescriptor:

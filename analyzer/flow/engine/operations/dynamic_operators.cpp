@@ -18,11 +18,16 @@ constexpr std::string_view kNumber = "number::";
 
 bool is_slices(std::string_view how) { return how == "slice" || how == "part" || how == "new_dimension"; }
 
+// What arithmetic makes of things that nothing is known of.
+bool is_of_unknown_dtype(const Alternative& each) {
+  return each.kind == Kind::kTensor && each.dtype == Dtype::kUndefined && !each.rank.wrapped;
+}
+
 // What is known of it stays; of the rest only that it is a number.
 Value number_of(const Value& given, std::string_view type) {
   std::vector<Alternative> all = given.alternatives();
   for (Alternative& each : all) {
-    if (each.kind != Kind::kUnknown && each.kind != Kind::kTop) continue;
+    if (each.kind != Kind::kUnknown && each.kind != Kind::kTop && !is_of_unknown_dtype(each)) continue;
     Alternative number = type == "float"  ? Alternative::real()
                          : type == "bool" ? Alternative::boolean(std::nullopt)
                                           : Alternative::integer(std::nullopt);
