@@ -42,6 +42,7 @@ class Run {
       : arguments_(arguments),
         options_(combine_options(arguments.options)),
         outputs_(parse_outputs(arguments.formats)),
+        frames_(parse_frames(arguments.frames)),
         settings_(report_settings(options_.values, report_root(arguments.root),
                                   read_own_contracts(arguments.contracts))) {}
 
@@ -206,7 +207,8 @@ class Run {
       outputs.erase(outputs.begin());
       if (summary) terminal << "dtype-san: " << clean_line(report) << std::endl;
     }
-    const Written written = write_outputs(outputs, report, terminal, {color, !summary});
+    const Written written =
+        write_outputs(outputs, report, terminal, {.color = color, .quiet = !summary, .frames = frames_});
     // The text that was not asked for goes where the command's own messages went: lost like them.
     written_ = written.files && (written.terminal || !asks_for_terminal());
   }
@@ -253,6 +255,7 @@ class Run {
   const RunArguments& arguments_;
   CombinedOptions options_;
   std::vector<Output> outputs_;
+  Frames frames_;
   ReportSettings settings_;
   fs::path journal_;
   fs::path contracts_;

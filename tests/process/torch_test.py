@@ -2,6 +2,7 @@
 silent, and what they compute is the same to the last bit."""
 import json
 import pathlib
+import re
 
 from support import BUILT, Case, main, marked_line, operands
 from torch_support import PYTHON, skip_without_torch
@@ -70,6 +71,22 @@ class Torch(Case):
     def test_off(self):
         _, report = self.watched("torch_origins.py", "promoted", options="torch=off")
         self.assertEqual((report["findings"], self.source(report)), ([], {"name": "torch", "on": False, "why": "option torch=off"}))
+
+    def test_frames(self):
+        """PyTorch's own are one row in each format for people, and shown where they are asked for; JSON has all."""
+        words = PYTHON, PROGRAMS / "torch_origins.py", "promoted"
+        files = [f"--format={name}={self.scratch / name}" for name in ("text", "html", "sarif")]
+        row = r"\d+ frames? of (lib(torch|c10)\w*\.so(, )?)+"
+        for asked, folds in ((), True), (("--frames=folded",), True), (("--frames", "all"), False):
+            with self.subTest(asked=asked):
+                _, report = self.run_command(*words, options=(*asked, *files))
+                [finding] = report["findings"]
+                self.assertIn("at::_ops::scaled_dot_product_attention::call", [frame["function"].split("(")[0] for frame in finding["backtrace"]])
+                for name in ("text", "html", "sarif"):
+                    found = re.findall(row, (self.scratch / name).read_text(encoding="utf-8"))
+                    self.assertEqual(bool(found), folds, name)
+        done = self.execute(BUILT["command"], "report", "--frames=some", self.scratch)
+        self.assertEqual((done.returncode, done.stderr), (2, "dtype-san: --frames: 'some' is none of folded, all; give one of these\n"))
 
     def test_right_models(self):
         """The same bits without and with, no finding, and each class did call attention."""
