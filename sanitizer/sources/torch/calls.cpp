@@ -1,9 +1,12 @@
 #include "sanitizer/sources/torch/calls.h"
 
+#include <bit>
+
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/journal/journal_writer.h"
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/process/call_counts.h"
+#include "sanitizer/runtime/counts.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/source.h"
 #include "sanitizer/sources/torch/accepted_calls.h"
@@ -83,6 +86,16 @@ bool python_raises() {
   if (Process* mapped = process()) record_violation(*mapped, {api, operands.list(), caller}, find_detail);
 }
 
+// The journal has the first call at once, and how many there were at powers of two of a thread's: a
+// notebook's kernel or a rank that a signal ends has no closing record.
+void note_call(Process& process, ApiId api, std::uintptr_t caller) {
+  CallSlot* slot = call_slot(process);
+  if (count_call(process, slot, api)) return record_first_call(process, api, caller);
+  if (slot == nullptr) return;
+  const std::uint64_t count = slot->calls[static_cast<std::size_t>(api)].load(std::memory_order_relaxed);
+  if (std::has_single_bit(count)) record_calls(process, api);
+}
+
 bool is_implied(const DLTensor& tensor) {
   ScalarType dtype = 0;
   while (dtype < kScalarTypeCount && kScalarTypes[dtype].packed != packed_dtype(tensor)) ++dtype;
@@ -110,7 +123,7 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   if (!operands.read(row, contract, record)) return;
   Process* mapped = process();
   if (mapped == nullptr) return;
-  if (count_call(*mapped, call_slot(*mapped), row.api)) record_first_call(*mapped, row.api, caller);
+  note_call(*mapped, row.api, caller);
   const bool is_accepted = operands.accepted(contract);
   if (is_accepted) {
     if (is_widened_attention(contract, operands) && !libtorch.may_autocast(operands.device_type()))
@@ -130,7 +143,7 @@ bool check_bound_call(ApiId api, const TensorImpl* const* tensors, std::uintptr_
   if (!operands.read(contract, tensors)) return true;
   Process* mapped = process();
   if (mapped == nullptr) return true;
-  if (count_call(*mapped, call_slot(*mapped), api)) record_first_call(*mapped, api, caller);
+  note_call(*mapped, api, caller);
   if (operands.accepted(contract)) {
     note_accepted(*mapped, api, operands, caller);
     return true;
