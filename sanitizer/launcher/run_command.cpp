@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/executable.h"
@@ -20,6 +21,7 @@
 #include "sanitizer/settings/options.h"
 #include "sanitizer/symbolize/findings.h"
 #include "sanitizer/symbolize/journals.h"
+#include "sanitizer/symbolize/unseen_calls.h"
 
 namespace dtype_guard::san {
 
@@ -228,7 +230,16 @@ class Run {
             ? fmt::format("no call to a watched kernel was {}", lost ? "recorded" : "seen")
             : fmt::format("{} {} to watched kernels{}", calls, calls == 1 ? "call" : "calls", kinds(report));
     return (lost ? "no findings recorded, but not all could be; " : "no findings; ") + seen +
-           not_seen(report) + unfinished(report);
+           not_seen(report) + stood_in(report) + unfinished(report);
+  }
+
+  static std::string stood_in(const Report& report) {
+    std::set<std::string> libraries;
+    for (const NotAnalysed& entry : report.not_analysed)
+      if (entry.reason == kStoodIn) libraries.insert(entry.file);
+    std::string text;
+    for (const std::string& library : libraries) text += fmt::format("; '{}' was stood in for", library);
+    return text;
   }
 
   // Of PyTorch's operators and Functions, which were checked.

@@ -25,6 +25,9 @@ class Torch(Case):
         [source] = [one for one in report["watched"]["sources"] if one["name"] == "torch"]
         return source
 
+    def notes(self, report):
+        return [one["detail"] for one in report["not_analysed"] if one["reason"] == "note"]
+
     def checked(self, report):
         return sum(count for api, count in report["watched"]["calls"].items() if not api.startswith("flash_ref"))
 
@@ -107,6 +110,8 @@ class Torch(Case):
                 _, report = self.watched(program, name)
                 [finding] = report["findings"]
                 self.assertEqual((finding["api"], finding["rule"]), (api, rule))
+                self.assertTrue(finding["message"].endswith("; 'flash_attn' is stood in for here, and did not run itself"), finding["message"])
+                self.assertEqual([one["file"] for one in report["not_analysed"] if one["reason"] == "stood-in"], ["flash_attn"])
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], roles)
                 self.assertEqual(self.opening(finding), (program, marked_line(program, name)))
                 if name != "operator_alone":  # whose only frames are the program's
@@ -115,6 +120,10 @@ class Torch(Case):
             with self.subTest(name=name):
                 _, report = self.watched(program, name)
                 self.assertEqual((report["findings"], self.checked(report)), ([], checked))
+                self.assertIn("; 'flash_attn' was stood in for", self.text)
+        _, report = self.watched("torch_origins.py", "promoted")
+        self.assertEqual([one for one in report["not_analysed"] if one["reason"] == "stood-in"], [])
+        self.assertNotIn("stood in for", self.text)
 
     def test_operators_that_raise(self):
         program = "torch_raises.py"
@@ -164,10 +173,23 @@ class Torch(Case):
                 self.assertEqual(finding["level"], "warning" if rule == "attention-implicit-promotion" else "error")
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], [role])
                 self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
-        for name in ("right_eager", "right_wide_on_purpose", "right_float32", "right_autocast", "right_router"):
+        for name in ("right_eager", "right_float32", "right_autocast", "right_router", "right_cast_table", "right_cast_before_projection"):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                self.assertEqual((report["findings"], [note for note in self.notes(report) if "by hand" in note]), ([], []))
+
+    def test_casts_that_are_written(self):
+        """Of attention by hand they are a note with the cast's line, and no finding."""
+        program = "torch_by_hand.py"
+        for name, casts, operands_cast in (("right_cast_query", "to", 1), ("right_cast_values", "to", 1)):
             with self.subTest(name=name):
                 _, report = self.watched(program, name)
                 self.assertEqual(report["findings"], [])
+                [note] = self.notes(report)
+                self.assertRegex(note, rf"^torch: attention that is written by hand is computed in float32, for aten::{casts}\(bfloat16\) casts what it is "
+                                       rf"given at .*{program}:{marked_line(program, name)}: {operands_cast} operands. A cast that is written is no finding$")
+        _, report = self.watched(program, "right_wide_on_purpose")
+        self.assertEqual((report["findings"], len(self.notes(report))), ([], 2))
 
     def test_contracts_of_its_own(self):
         contracts = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [

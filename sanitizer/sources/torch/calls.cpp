@@ -18,6 +18,7 @@
 #include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/sites.h"
 #include "sanitizer/sources/torch/storage_life.h"
+#include "sanitizer/sources/torch/written_casts.h"
 
 namespace dtype_guard::san::torch {
 namespace {
@@ -166,18 +167,22 @@ void check_operator(OpenRecord& open, const Record& record) {
 
 void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   bool has_weights = false, is_wide = false;
+  OriginChain cast;
+  const bool is_softmax = open.op->part == Part::kSoftmax;
   for (std::size_t i = 0; i < open.operand_count; ++i) {
-    const std::uint8_t flags = origin_of(open.operands[i].storage, open.operands[i].dtype).flags;
-    const bool is_softmax = open.op->part == Part::kSoftmax;
+    const OriginChain chain = origin_of(open.operands[i].storage, open.operands[i].dtype);
+    const std::uint8_t flags = chain.flags;
     has_weights = has_weights || is_softmax || (flags & kWeightsOfValues) != 0;
     is_wide = is_wide ||
               (is_softmax ? (flags & kWideScores) != 0 : (flags & (kImplied | kWeightsOfValues)) == kImplied);
+    if (is_softmax ? (flags & kCastScores) != 0 : (flags & (kCast | kWeightsOfValues)) == kCast) cast = chain;
   }
-  if (!has_weights || !is_wide) return;
+  if (!has_weights || (!is_wide && cast.is_empty())) return;
   const RecordRow& row = row_of(open);
   CallOperands operands;
   if (!operands.read(row, contract_of(row.api), record)) return;
-  if (!libtorch.may_autocast(operands.device_type())) record_wrong(row.api, operands, caller);
+  if (libtorch.may_autocast(operands.device_type())) return;
+  is_wide ? record_wrong(row.api, operands, caller) : note_written_cast(cast);
 }
 
 void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller) {
