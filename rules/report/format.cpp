@@ -10,11 +10,16 @@ void without_options(std::ostream& out, const Report& report, const TextOptions&
   kWrite(out, report);
 }
 
+template <void (*kWrite)(std::ostream&, const Report&, Frames)>
+void with_stacks(std::ostream& out, const Report& report, const TextOptions& options) {
+  kWrite(out, report, options.frames);
+}
+
 constexpr OutputFormat kFormats[] = {
     {"text", "for people, as compilers print", &write_text},
     {"json", "everything, for scripts; dtype-guard/report/1", &without_options<&write_json>},
-    {"sarif", "SARIF 2.1.0, for code scanning and IDEs", &without_options<&write_sarif>},
-    {"html", "one page for a browser, with the paths drawn", &without_options<&write_html>},
+    {"sarif", "SARIF 2.1.0, for code scanning and IDEs", &with_stacks<&write_sarif>},
+    {"html", "one page for a browser, with the paths drawn", &with_stacks<&write_html>},
     {"github", "annotations of GitHub Actions, worst first", &without_options<&write_github>},
     {"gitlab", "GitLab Code Quality", &without_options<&write_gitlab>},
     {"rdjson", "reviewdog, with fixes as suggestions", &without_options<&write_rdjson>},

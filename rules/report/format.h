@@ -14,6 +14,7 @@ namespace dtype_guard {
 struct OutputFormat {
   std::string_view name;         // "sarif"
   std::string_view description;  // one line, for --help
+  // Of the options only `frames` is for other formats than text.
   void (*write)(std::ostream& out, const Report& report, const TextOptions& options);
 };
 
@@ -23,11 +24,11 @@ const OutputFormat* find_format(std::string_view name);
 std::vector<std::string> names_of_formats();
 std::string format_names();  // "text, json, ..."
 
-// The writers that need no options. All are valid UTF-8 whatever bytes the report holds.
-void write_sarif(std::ostream& out, const Report& report);   // SARIF 2.1.0
-void write_html(std::ostream& out, const Report& report);    // one self-contained page
-void write_github(std::ostream& out, const Report& report);  // workflow commands
-void write_gitlab(std::ostream& out, const Report& report);  // Code Quality
-void write_rdjson(std::ostream& out, const Report& report);  // reviewdog
+// All are valid UTF-8 whatever bytes the report holds.
+void write_sarif(std::ostream& out, const Report& report, Frames frames = Frames::kFolded);  // SARIF 2.1.0
+void write_html(std::ostream& out, const Report& report, Frames frames);  // one self-contained page
+void write_github(std::ostream& out, const Report& report);               // workflow commands
+void write_gitlab(std::ostream& out, const Report& report);               // Code Quality
+void write_rdjson(std::ostream& out, const Report& report);               // reviewdog
 
 }  // namespace dtype_guard

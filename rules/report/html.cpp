@@ -29,8 +29,8 @@ std::string_view part(std::string_view name) {
 
 class DataWriter {
  public:
-  DataWriter(std::ostream& out, const Report& report)
-      : json_(out, 0, true), put_(json_), report_(report), sources_(report.root) {}
+  DataWriter(std::ostream& out, const Report& report, Frames frames)
+      : json_(out, 0, true), put_(json_), report_(report), frames_(frames), sources_(report.root) {}
 
   void write() {
     json_.begin_object();
@@ -78,6 +78,26 @@ class DataWriter {
     json_.begin_object();
     each_field(finding, put_);
     put_("extra_bytes", harm(finding).extra_bytes);
+    json_.key("shown_stacks").begin_array();
+    if (!finding.backtrace.empty()) stack("call", finding.backtrace);
+    for (const Stack& each : finding.stacks) stack(each.kind, each.backtrace);
+    json_.end_array();
+    json_.end_object();
+  }
+
+  // { kind, rows: [ { frames: [first, ...], folded: text } ] }
+  void stack(std::string_view kind, const std::vector<StackFrame>& frames) {
+    json_.begin_object();
+    json_.member("kind", kind);
+    json_.key("rows").begin_array();
+    for (const FrameRow& row : shown_frames(frames, frames_)) {
+      json_.begin_object();
+      json_.member("folded", row.frame == nullptr ? folded_text(row) : "");
+      const auto first = frames.begin() + static_cast<std::ptrdiff_t>(row.first);
+      put_("frames", std::vector<StackFrame>(first, first + static_cast<std::ptrdiff_t>(row.count)));
+      json_.end_object();
+    }
+    json_.end_array();
     json_.end_object();
   }
 
@@ -116,13 +136,14 @@ class DataWriter {
   JsonStream json_;
   FieldWriter put_;
   const Report& report_;
+  Frames frames_;
   SourceFiles sources_;
   std::map<std::string, std::set<int>> shown_;
 };
 
 }  // namespace
 
-void write_html(std::ostream& out, const Report& report) {
+void write_html(std::ostream& out, const Report& report, Frames frames) {
   std::string_view page = part("page.html");
   while (!page.empty()) {
     const std::size_t at = page.find('@');
@@ -131,7 +152,7 @@ void write_html(std::ostream& out, const Report& report) {
     const std::size_t end = page.find('@', at + 1);
     const std::string_view name = page.substr(at + 1, end - at - 1);
     if (name == "DATA") {
-      DataWriter(out, report).write();
+      DataWriter(out, report, frames).write();
     } else {
       out << part(name == "STYLE" ? "style.css" : name == "PICTURES" ? "pictures.js" : "script.js");
     }

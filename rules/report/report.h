@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rules/finding/finding.h"
+#include "rules/report/shown_frames.h"
 
 namespace dtype_guard {
 
@@ -125,6 +126,7 @@ struct TextOptions {
   bool color = false;
   bool quiet = false;       // findings and what failed, no summary line
   bool statistics = false;  // counts by rule in place of the findings
+  Frames frames = Frames::kFolded;
 };
 
 // As clang prints: "file:line:col: error: message [rule]", the source line, a caret, the path as notes, and

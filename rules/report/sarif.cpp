@@ -44,8 +44,12 @@ std::string step_text(const PathStep& step) {
 
 class SarifWriter {
  public:
-  SarifWriter(std::ostream& out, const Report& report)
-      : json_(out, 1), report_(report), rules_(sarif::rule_indices(report)), sources_(report.root) {}
+  SarifWriter(std::ostream& out, const Report& report, Frames frames)
+      : json_(out, 1),
+        report_(report),
+        frames_(frames),
+        rules_(sarif::rule_indices(report)),
+        sources_(report.root) {}
 
   void write() {
     json_.begin_object();
@@ -222,12 +226,16 @@ class SarifWriter {
     json_.begin_object();
     message(kind);
     json_.key("frames").begin_array();
-    for (const StackFrame& frame : frames) {
+    for (const FrameRow& row : shown_frames(frames, frames_)) {
       json_.begin_object();
       json_.key("location").begin_object();
-      location({frame.file, frame.line, 0, 0, 0, frame.function}, "");
+      if (row.frame == nullptr) {
+        message(folded_text(row));
+      } else {
+        location({row.frame->file, row.frame->line, 0, 0, 0, row.frame->function}, "");
+      }
       json_.end_object();
-      json_.member_if("module", frame.module);
+      json_.member_if("module", row.frame == nullptr ? row.modules : row.frame->module);
       json_.end_object();
     }
     json_.end_array();
@@ -327,6 +335,7 @@ class SarifWriter {
 
   JsonStream json_;
   const Report& report_;
+  Frames frames_;
   std::map<std::string, std::size_t> rules_;
   SourceFiles sources_;
   std::unordered_map<std::string, std::vector<std::string>> hashes_;
@@ -335,8 +344,8 @@ class SarifWriter {
 
 }  // namespace
 
-void write_sarif(std::ostream& out, const Report& report) {
-  SarifWriter(out, report).write();
+void write_sarif(std::ostream& out, const Report& report, Frames frames) {
+  SarifWriter(out, report, frames).write();
   out << '\n';
 }
 

@@ -191,26 +191,13 @@ class TextWriter {
     frames(stack);
   }
 
-  // Frames of PyTorch itself without a line tell a reader of a model nothing: one line for a row of them,
-  // where there are Python frames to look at.
-  static bool is_folded(const StackFrame& frame) {
-    const std::size_t name = frame.module.rfind('/') + 1;
-    return frame.language != "python" && frame.line == 0 &&
-           (frame.module.compare(name, 8, "libtorch") == 0 || frame.module.compare(name, 6, "libc10") == 0);
-  }
-
   void frames(const std::vector<StackFrame>& stack) {
-    const bool folds = std::any_of(stack.begin(), stack.end(),
-                                   [](const StackFrame& frame) { return frame.language == "python"; });
-    for (std::size_t i = 0; i < stack.size(); ++i) {
-      const StackFrame& frame = stack[i];
-      if (folds && is_folded(frame)) {
-        const std::size_t first = i;
-        while (i + 1 < stack.size() && is_folded(stack[i + 1])) ++i;
-        out_ << fmt::format("    #{} {} of PyTorch (all in the JSON report)\n", first,
-                            plural(i + 1 - first, "frame"));
+    for (const FrameRow& row : shown_frames(stack, options_.frames)) {
+      if (row.frame == nullptr) {
+        out_ << fmt::format("    #{} {} (--frames all shows them)\n", row.first, printable(folded_text(row)));
         continue;
       }
+      const StackFrame& frame = *row.frame;
       const std::string function = frame.function.empty() ? "??" : frame.function;
       std::string where;
       if (!frame.file.empty()) {
@@ -218,7 +205,7 @@ class TextWriter {
       } else if (!frame.module.empty()) {
         where = fmt::format(" in {} (+{:#x})", frame.module, frame.offset);
       }
-      out_ << fmt::format("    #{} {}{}\n", i, printable(function), printable(where));
+      out_ << fmt::format("    #{} {}{}\n", row.first, printable(function), printable(where));
     }
   }
 

@@ -22,7 +22,8 @@ constexpr Layout kLayouts[] = {
 #undef DTYPE_SAN_PYTHON
 };
 
-constexpr char kOwnedByCStack = 3;
+constexpr char kOwnedByCStack = 3;            // or more: 3.14 knows two kinds
+constexpr std::uintptr_t kReferenceTags = 7;  // of 3.14, in the lowest bits of a frame's pointer to its code
 constexpr std::size_t kBytesHeader = 32, kVarSize = 16, kTextLength = 16, kTextState = 32;
 
 std::atomic<const Layout*> layout{nullptr};
@@ -36,16 +37,34 @@ std::uint64_t stated(const char* runtime, std::size_t at) {
   return value;
 }
 
+// Where it says that, per release.
+struct Statements {
+  std::uint32_t version;
+  std::size_t thread_frame, previous, code, instruction, owner;
+  std::size_t file_name, qualified_name, line_table, first_line, bytecode;
+};
+constexpr Statements kStatements[] = {
+    {0x030d, 184, 232, 240, 248, 264, 280, 296, 304, 312, 344},
+    {0x030e, 208, 256, 264, 272, 288, 320, 336, 344, 352, 384},
+};
+
 bool agrees(const Layout& known, const char* runtime) {
-  return stated(runtime, 184) == known.thread_frame && stated(runtime, 232) == known.previous &&
-         stated(runtime, 240) == known.code && stated(runtime, 248) == known.instruction &&
-         stated(runtime, 264) == known.owner && stated(runtime, 280) == known.file_name &&
-         stated(runtime, 296) == known.qualified_name && stated(runtime, 304) == known.line_table &&
-         stated(runtime, 312) == known.first_line && stated(runtime, 344) == known.bytecode;
+  for (const Statements& at : kStatements) {
+    if (at.version != known.version) continue;
+    return stated(runtime, at.thread_frame) == known.thread_frame &&
+           stated(runtime, at.previous) == known.previous && stated(runtime, at.code) == known.code &&
+           stated(runtime, at.instruction) == known.instruction && stated(runtime, at.owner) == known.owner &&
+           stated(runtime, at.file_name) == known.file_name &&
+           stated(runtime, at.qualified_name) == known.qualified_name &&
+           stated(runtime, at.line_table) == known.line_table &&
+           stated(runtime, at.first_line) == known.first_line &&
+           stated(runtime, at.bytecode) == known.bytecode;
+  }
+  return false;
 }
 
 const char* check(const Layout* known, const char* runtime) {
-  if (known == nullptr) return "the layout of this CPython version is not known (3.10 to 3.13 are)";
+  if (known == nullptr) return "the layout of this CPython version is not known (3.10 to 3.14 are)";
   if (known->version < 0x030d) return nullptr;
   if (runtime == nullptr || std::memcmp(runtime, "xdebugpy", 8) != 0)
     return "CPython does not state its layout";
@@ -203,6 +222,7 @@ bool read_frame(const Layout& known, std::uintptr_t frame, PythonFrame& out) {
   std::int64_t table_size = 0;
   if (!get(frame + known.code, code) || !get(frame + known.instruction, instruction) || code == 0)
     return false;
+  code &= ~kReferenceTags;
   if (!get(code + known.file_name, file) || !get(code + known.qualified_name, name) ||
       !get(code + known.line_table, table) || !get(code + known.first_line, first_line))
     return false;
@@ -279,7 +299,7 @@ std::size_t capture_python(PythonFrame* frames, std::size_t capacity) {
       continue;
     }
     if (!get(frame + known->owner, owner)) break;
-    if (known->is_entry == 0 && owner == kOwnedByCStack) {
+    if (known->is_entry == 0 && owner >= kOwnedByCStack) {
       if (count != 0) frames[count - 1].from_c = true;
     } else if (read_frame(*known, frame, frames[count])) {
       if (known->is_entry != 0) (void)get(frame + known->is_entry, is_entry);

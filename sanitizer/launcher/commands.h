@@ -24,6 +24,7 @@ struct RunArguments {
   std::optional<int> error_exitcode;
   bool halt_on_error = false;
   bool require_calls = false;
+  std::string frames;
 };
 int run_command(const RunArguments& arguments);
 
@@ -37,6 +38,7 @@ struct ReportArguments {
   std::vector<std::string> options;
   bool require_calls = false;
   std::string baseline, write_baseline;
+  std::string frames;
 };
 int report_command(const ReportArguments& arguments);
 

@@ -54,6 +54,13 @@ constexpr const char* kRequireHelp =
 constexpr const char* kContractsHelp = "contracts of your own APIs, JSON as in rules/contracts (repeatable)";
 constexpr const char* kOptionsHelp = "more DTYPE_SAN_OPTIONS, key=value:key=value";
 
+void add_frames(CLI::App& command, std::string& frames) {
+  command
+      .add_option("--frames", frames,
+                  "all: C++ frames between Python's too, which are folded into a row (default: folded)")
+      ->type_name("FRAMES");
+}
+
 // Behind --options, whose words it adds to: what a command line says last holds.
 void add_quiet(CLI::App& command, std::vector<std::string>& options) {
   command.add_flag_callback(
@@ -69,6 +76,7 @@ void add_run(CLI::App& app, RunArguments& arguments) {
   run->add_option("--format", arguments.formats, kFormatHelp)
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
+  add_frames(*run, arguments.frames);
   run->add_option("--error-exitcode", arguments.error_exitcode,
                   "exit status when there are findings, 1 to 255")
       ->check(dtype_guard::whole_number(1, 255))
@@ -94,6 +102,7 @@ void add_report(CLI::App& app, ReportArguments& arguments) {
   report->add_option("--format", arguments.formats, kFormatHelp)
       ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
+  add_frames(*report, arguments.frames);
   report->add_option("--root", arguments.root, kRootHelp)->type_name("DIR");
   report
       ->add_option("--with", arguments.with,
@@ -181,6 +190,7 @@ int usage_error(const std::string& message) {
 // What shells complete; a rule that a finding names is the word behind `explain`.
 dtype_guard::Choices choices() {
   dtype_guard::Choices out = {{"--format", dtype_guard::names_of_formats()},
+                              {"--frames", dtype_guard::frames_words()},
                               {"--generate", dtype_guard::generated_kinds()}};
   for (const dtype_guard::Rule& each : dtype_guard::catalog()) out["RULE"].push_back(each.id);
   return out;

@@ -34,6 +34,14 @@ std::vector<Output> parse_outputs(const std::vector<std::string>& formats) {
   return outputs;
 }
 
+Frames parse_frames(const std::string& word) {
+  if (word.empty()) return Frames::kFolded;
+  const std::vector<std::string>& words = frames_words();
+  const auto found = std::find(words.begin(), words.end(), word);
+  if (found == words.end()) throw UsageError{none_of("--frames", word, words)};
+  return found == words.begin() ? Frames::kFolded : Frames::kAll;
+}
+
 void check_outputs(const std::vector<Output>& outputs) {
   for (const Output& output : outputs) {
     if (output.file.empty() || output.file == "-") continue;
@@ -49,10 +57,12 @@ void check_outputs(const std::vector<Output>& outputs) {
 Written write_outputs(const std::vector<Output>& outputs, const Report& report, std::ostream& terminal,
                       const TextOptions& options) {
   Written written;
+  TextOptions file_options;
+  file_options.frames = options.frames;
   for (const Output& output : outputs) {
     if (output.file.empty() || output.file == "-") {
       std::ostream& out = output.file.empty() ? terminal : std::cout;
-      output.format->write(out, report, output.file.empty() ? options : TextOptions{});
+      output.format->write(out, report, output.file.empty() ? options : file_options);
       out.flush();
       if (out.good()) continue;
       tell("the report could not be written to the terminal; is the disk full?");
@@ -60,7 +70,7 @@ Written write_outputs(const std::vector<Output>& outputs, const Report& report, 
       continue;
     }
     std::ofstream out(output.file, std::ios::binary | std::ios::trunc);
-    output.format->write(out, report, {});
+    output.format->write(out, report, file_options);
     out.close();
     if (out.good()) continue;
     tell("{}: the report could not be written: {}", output.file, std::strerror(errno));

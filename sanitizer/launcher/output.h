@@ -24,6 +24,9 @@ struct Output {
 // Throws UsageError for an unknown format.
 std::vector<Output> parse_outputs(const std::vector<std::string>& formats);
 
+// Of --frames; throws UsageError for an unknown word.
+Frames parse_frames(const std::string& word);
+
 // Throws UsageError when a report file cannot be written; creates those that do not exist.
 void check_outputs(const std::vector<Output>& outputs);
 

@@ -168,6 +168,7 @@ class Baselines {
 int report_command(const ReportArguments& arguments) {
   CombinedOptions options = combine_options(arguments.options);
   std::vector<Output> outputs = parse_outputs(arguments.formats);
+  const Frames frames = parse_frames(arguments.frames);
   std::optional<Report> lint;
   if (!arguments.with.empty()) lint = read_lint_report(arguments.with);
   const Baselines baselines(arguments);
@@ -183,7 +184,9 @@ int report_command(const ReportArguments& arguments) {
   baselines.use(report);
   std::vector<std::string> problems = journal_problems(journals);
   for (const std::string& problem : problems) tell("{}", problem);
-  TextOptions text{wants_color(options.values.color, STDOUT_FILENO), !options.values.print_summary};
+  const TextOptions text{.color = wants_color(options.values.color, STDOUT_FILENO),
+                         .quiet = !options.values.print_summary,
+                         .frames = frames};
   const Written written = write_outputs(outputs, report, std::cout, text);
   const bool is_whole =
       std::all_of(journals.begin(), journals.end(), [](const Journal& journal) { return journal.lost == 0; });

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iostream>
+#include <set>
 
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/executable.h"
@@ -20,6 +21,7 @@
 #include "sanitizer/settings/options.h"
 #include "sanitizer/symbolize/findings.h"
 #include "sanitizer/symbolize/journals.h"
+#include "sanitizer/symbolize/unseen_calls.h"
 
 namespace dtype_guard::san {
 
@@ -42,6 +44,7 @@ class Run {
       : arguments_(arguments),
         options_(combine_options(arguments.options)),
         outputs_(parse_outputs(arguments.formats)),
+        frames_(parse_frames(arguments.frames)),
         settings_(report_settings(options_.values, report_root(arguments.root),
                                   read_own_contracts(arguments.contracts))) {}
 
@@ -206,7 +209,8 @@ class Run {
       outputs.erase(outputs.begin());
       if (summary) terminal << "dtype-san: " << clean_line(report) << std::endl;
     }
-    const Written written = write_outputs(outputs, report, terminal, {color, !summary});
+    const Written written =
+        write_outputs(outputs, report, terminal, {.color = color, .quiet = !summary, .frames = frames_});
     // The text that was not asked for goes where the command's own messages went: lost like them.
     written_ = written.files && (written.terminal || !asks_for_terminal());
   }
@@ -226,7 +230,16 @@ class Run {
             ? fmt::format("no call to a watched kernel was {}", lost ? "recorded" : "seen")
             : fmt::format("{} {} to watched kernels{}", calls, calls == 1 ? "call" : "calls", kinds(report));
     return (lost ? "no findings recorded, but not all could be; " : "no findings; ") + seen +
-           not_seen(report) + unfinished(report);
+           not_seen(report) + stood_in(report) + unfinished(report);
+  }
+
+  static std::string stood_in(const Report& report) {
+    std::set<std::string> libraries;
+    for (const NotAnalysed& entry : report.not_analysed)
+      if (entry.reason == kStoodIn) libraries.insert(entry.file);
+    std::string text;
+    for (const std::string& library : libraries) text += fmt::format("; '{}' was stood in for", library);
+    return text;
   }
 
   // Of PyTorch's operators and Functions, which were checked.
@@ -253,6 +266,7 @@ class Run {
   const RunArguments& arguments_;
   CombinedOptions options_;
   std::vector<Output> outputs_;
+  Frames frames_;
   ReportSettings settings_;
   fs::path journal_;
   fs::path contracts_;

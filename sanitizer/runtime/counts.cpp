@@ -55,10 +55,23 @@ void write_bare_children(Process& process, Scratch& scratch) {
   write_note(process, scratch, text.view());
 }
 
+namespace {
+bool is_open(const Process& process) {
+  const auto state = static_cast<JournalState>(process.journal.load(std::memory_order_acquire));
+  return state == JournalState::kOpen;
+}
+}  // namespace
+
+void record_calls(Process& process, ApiId api) {
+  QuietSection quiet;
+  if (!is_open(process)) return;
+  ScratchLease lease(process);
+  if (lease.get() != nullptr) write_calls(process, *lease.get(), api);
+}
+
 void record_repeats(Process& process) {
   QuietSection quiet;
-  const auto state = static_cast<JournalState>(process.journal.load(std::memory_order_acquire));
-  if (state != JournalState::kOpen) return;
+  if (!is_open(process)) return;
   ScratchLease lease(process);
   if (lease.get() == nullptr) return;
   (void)write_repeats(process, *lease.get());

@@ -15,6 +15,10 @@ std::uint32_t slot_index(const Process& process, const FindingSlot& slot);
 void write_count(Process& process, Scratch& scratch, FindingSlot& slot);
 void write_calls(Process& process, Scratch& scratch, ApiId api);
 
+// The calls of an API so far, for a journal that is open. What ends a process by a signal leaves no closing
+// record.
+void record_calls(Process& process, ApiId api);
+
 // All of them, as they are now. Gives the number of findings in the journal.
 std::uint64_t write_repeats(Process& process, Scratch& scratch);
 

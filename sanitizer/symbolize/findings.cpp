@@ -21,6 +21,7 @@
 #include "sanitizer/symbolize/rank_differences.h"
 #include "sanitizer/symbolize/stacks.h"
 #include "sanitizer/symbolize/static_join.h"
+#include "sanitizer/symbolize/unseen_calls.h"
 #include "sanitizer/symbolize/violation.h"
 
 namespace dtype_guard::san {
@@ -79,8 +80,7 @@ class Builder {
     for (const std::string& note : journal.notes)
       report_.not_analysed.push_back({journal.file, "", "note", note});
     for (const auto& [function, count] : journal.unseen)
-      report_.not_analysed.push_back(
-          {journal.file, function, std::string(kNotSeen), fmt::format("{} calls, not looked at", count)});
+      report_.not_analysed.push_back(unseen_entry(journal, function, count));
     if (const std::uint64_t beyond = journal.unrecorded - journal.lost; beyond != 0)
       report_.not_analysed.push_back(
           {journal.file, "", "budget",
@@ -227,6 +227,8 @@ class Builder {
     add_origins(finding, journal, recorded, violation.roles);
     add_forward(finding, journal, recorded);
     note_unknown(finding, recorded, violation.roles);
+    if (api != nullptr && is_stood_in(journal, api->library))
+      finding.message += fmt::format("; '{}' is stood in for here, and did not run itself", api->library);
     merge(std::move(finding));
   }
 

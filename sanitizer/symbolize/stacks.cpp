@@ -150,17 +150,16 @@ std::vector<StackFrame> Stacks::native(const Journal& journal, const JournalFind
 // Of torch/lib/libtorch_cpu.so the folder torch/, whose Python files are PyTorch's: installed for development
 // or below a folder of the user's choice it is in no site-packages.
 void Stacks::note_torch(const Journal& journal) {
-  for (const JournalLibrary& library : journal.libraries) {
-    const auto module = journal.modules.find(library.module);
-    if (library.name != "torch" || module == journal.modules.end()) continue;
-    const std::filesystem::path folder =
-        std::filesystem::path(module->second.path).parent_path().parent_path();
-    if (folder.filename() == "torch") torch_folders_.insert(shown_path((folder / "").string()));
+  for (const auto& [number, module] : journal.modules) {
+    const std::filesystem::path path = module.path;
+    const std::filesystem::path folder = path.parent_path().parent_path();
+    if (path.filename().string().starts_with("libtorch") && folder.filename() == "torch")
+      torch_folders_.insert(shown_path((folder / "").string()));
   }
 }
 
 std::vector<StackFrame> Stacks::resolve(const Journal& journal, const JournalFinding& call) {
-  note_torch(journal);
+  if (std::exchange(noted_, &journal) != &journal) note_torch(journal);
   std::vector<StackFrame> frames = native(journal, call);
   if (call.python.empty()) return frames;
   std::vector<StackFrame> python;

@@ -42,6 +42,7 @@ class Stacks {
 
   StackSettings settings_;
   std::set<std::string> torch_folders_;  // as they are shown
+  const Journal* noted_ = nullptr;       // whose modules these were looked for in last
   Symbolizer symbolizer_;
 };
 

@@ -57,6 +57,9 @@ class Python(Case):
     def test_3_13(self):
         self.expect_frames("3.13")
 
+    def test_3_14(self):
+        self.expect_frames("3.14")
+
     def test_names_that_are_not_ascii(self):
         if BUILT["sanitized"] or interpreter("3.11") is None:
             self.skipTest("no python3.11 on this machine, or an instrumented library, which cannot be loaded into it")
@@ -76,7 +79,7 @@ class Python(Case):
             self.skipTest("an instrumented library cannot be loaded into Python")
         done, report = self.run_command(sys.executable, BUILT["source"] + "/programs/many_callers.py", BUILT["kernels"], *words)
         self.assertEqual(done.returncode, 0, done.stderr)
-        if f"{sys.version_info[0]}.{sys.version_info[1]}" not in ("3.10", "3.11", "3.12", "3.13") or not hasattr(sys, "_getframe"):
+        if f"{sys.version_info[0]}.{sys.version_info[1]}" not in ("3.10", "3.11", "3.12", "3.13", "3.14") or not hasattr(sys, "_getframe"):
             self.skipTest("Python frames of this version are not known")
         return report
 
@@ -104,13 +107,13 @@ class Python(Case):
         self.assertIn("no Python frames in the stacks: the layout of this CPython version is not known",
                       " ".join(entry["detail"] for entry in report["not_analysed"]))
 
-    def test_3_14_is_said(self):
+    def test_3_15_is_said(self):
         """By a program that has what the recorder asks of an interpreter, with the number of that release."""
         if BUILT["sanitized"]:
             self.skipTest("an instrumented library is in the program already")
         _, report = self.run_command(BUILT["later_python"])
         self.assertEqual(sum(finding["count"] for finding in report["findings"]), 2)  # every other one of four calls is wrong
-        self.assertIn("no Python frames in the stacks: the layout of this CPython version is not known (3.10 to 3.13 are)",
+        self.assertIn("no Python frames in the stacks: the layout of this CPython version is not known (3.10 to 3.14 are)",
                       " ".join(entry["detail"] for entry in report["not_analysed"]))
 
     def test_off(self):

@@ -2,6 +2,7 @@
 silent, and what they compute is the same to the last bit."""
 import json
 import pathlib
+import re
 
 from support import BUILT, Case, main, marked_line, operands
 from torch_support import PYTHON, skip_without_torch
@@ -23,6 +24,9 @@ class Torch(Case):
     def source(self, report):
         [source] = [one for one in report["watched"]["sources"] if one["name"] == "torch"]
         return source
+
+    def notes(self, report):
+        return [one["detail"] for one in report["not_analysed"] if one["reason"] == "note"]
 
     def checked(self, report):
         return sum(count for api, count in report["watched"]["calls"].items() if not api.startswith("flash_ref"))
@@ -71,6 +75,22 @@ class Torch(Case):
         _, report = self.watched("torch_origins.py", "promoted", options="torch=off")
         self.assertEqual((report["findings"], self.source(report)), ([], {"name": "torch", "on": False, "why": "option torch=off"}))
 
+    def test_frames(self):
+        """PyTorch's own are one row in each format for people, and shown where they are asked for; JSON has all."""
+        words = PYTHON, PROGRAMS / "torch_origins.py", "promoted"
+        files = [f"--format={name}={self.scratch / name}" for name in ("text", "html", "sarif")]
+        row = r"\d+ frames? of (lib(torch|c10)\w*\.so(, )?)+"
+        for asked, folds in ((), True), (("--frames=folded",), True), (("--frames", "all"), False):
+            with self.subTest(asked=asked):
+                _, report = self.run_command(*words, options=(*asked, *files))
+                [finding] = report["findings"]
+                self.assertIn("at::_ops::scaled_dot_product_attention::call", [frame["function"].split("(")[0] for frame in finding["backtrace"]])
+                for name in ("text", "html", "sarif"):
+                    found = re.findall(row, (self.scratch / name).read_text(encoding="utf-8"))
+                    self.assertEqual(bool(found), folds, name)
+        done = self.execute(BUILT["command"], "report", "--frames=some", self.scratch)
+        self.assertEqual((done.returncode, done.stderr), (2, "dtype-san: --frames: 'some' is none of folded, all; give one of these\n"))
+
     def test_right_models(self):
         """The same bits without and with, no finding, and each class did call attention."""
         printed, report = self.watched("torch_right_models.py")
@@ -90,6 +110,8 @@ class Torch(Case):
                 _, report = self.watched(program, name)
                 [finding] = report["findings"]
                 self.assertEqual((finding["api"], finding["rule"]), (api, rule))
+                self.assertTrue(finding["message"].endswith("; 'flash_attn' is stood in for here, and did not run itself"), finding["message"])
+                self.assertEqual([one["file"] for one in report["not_analysed"] if one["reason"] == "stood-in"], ["flash_attn"])
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], roles)
                 self.assertEqual(self.opening(finding), (program, marked_line(program, name)))
                 if name != "operator_alone":  # whose only frames are the program's
@@ -98,6 +120,10 @@ class Torch(Case):
             with self.subTest(name=name):
                 _, report = self.watched(program, name)
                 self.assertEqual((report["findings"], self.checked(report)), ([], checked))
+                self.assertIn("; 'flash_attn' was stood in for", self.text)
+        _, report = self.watched("torch_origins.py", "promoted")
+        self.assertEqual([one for one in report["not_analysed"] if one["reason"] == "stood-in"], [])
+        self.assertNotIn("stood in for", self.text)
 
     def test_operators_that_raise(self):
         program = "torch_raises.py"
@@ -147,10 +173,23 @@ class Torch(Case):
                 self.assertEqual(finding["level"], "warning" if rule == "attention-implicit-promotion" else "error")
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], [role])
                 self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
-        for name in ("right_eager", "right_wide_on_purpose", "right_float32", "right_autocast", "right_router"):
+        for name in ("right_eager", "right_float32", "right_autocast", "right_router", "right_cast_table", "right_cast_before_projection"):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                self.assertEqual((report["findings"], [note for note in self.notes(report) if "by hand" in note]), ([], []))
+
+    def test_casts_that_are_written(self):
+        """Of attention by hand they are a note with the cast's line, and no finding."""
+        program = "torch_by_hand.py"
+        for name, casts, operands_cast in (("right_cast_query", "to", 1), ("right_cast_values", "to", 1)):
             with self.subTest(name=name):
                 _, report = self.watched(program, name)
                 self.assertEqual(report["findings"], [])
+                [note] = self.notes(report)
+                self.assertRegex(note, rf"^torch: attention that is written by hand is computed in float32, for aten::{casts}\(bfloat16\) casts what it is "
+                                       rf"given at .*{program}:{marked_line(program, name)}: {operands_cast} operands. A cast that is written is no finding$")
+        _, report = self.watched(program, "right_wide_on_purpose")
+        self.assertEqual((report["findings"], len(self.notes(report))), ([], 2))
 
     def test_contracts_of_its_own(self):
         contracts = {"schema": "dtype-guard/contracts/1", "library": "mine", "apis": [

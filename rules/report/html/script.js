@@ -138,10 +138,7 @@ function pageOf(finding) {
   if (finding.fixes.length) parts.push(element('h3', '', 'Fix'), ...finding.fixes.map(fixOf));
   const facts = factsOf(finding);
   if (facts) parts.push(element('h3', '', 'Seen'), facts);
-  const call = finding.backtrace.length ? [{ kind: 'call', backtrace: finding.backtrace }] : [];
-  for (const stack of [...call, ...finding.stacks]) {
-    parts.push(element('h3', '', `${stack.kind} stack`), element('pre', '', stack.backtrace.map(frameOf).join('\n')));
-  }
+  for (const stack of finding.shown_stacks) parts.push(element('h3', '', `${stack.kind} stack`), stackOf(stack));
   const page = report.rules[finding.rule];
   if (page) parts.push(element('details', '', '', element('summary', '', `About ${finding.rule}`), element('pre', '', page)));
   return parts;
@@ -198,6 +195,14 @@ function lineOf(number, text, marks) {
   }
   for (const dtype of new Set(marks.map((mark) => mark.after).filter(Boolean))) line.append(chip(dtype));
   return line;
+}
+
+// Native frames between Python's are there, and closed.
+function stackOf(stack) {
+  return element('div', 'stack', '', ...stack.rows.map((row) => {
+    const frames = element('pre', '', row.frames.map(frameOf).join('\n'));
+    return row.folded ? element('details', '', '', element('summary', '', row.folded), frames) : frames;
+  }));
 }
 
 function frameOf(frame) {

@@ -1,9 +1,12 @@
 #include "sanitizer/sources/torch/calls.h"
 
+#include <bit>
+
 #include "sanitizer/contracts/own_contracts.h"
 #include "sanitizer/journal/journal_writer.h"
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/process/call_counts.h"
+#include "sanitizer/runtime/counts.h"
 #include "sanitizer/runtime/recorder.h"
 #include "sanitizer/runtime/source.h"
 #include "sanitizer/sources/torch/accepted_calls.h"
@@ -15,6 +18,7 @@
 #include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/sites.h"
 #include "sanitizer/sources/torch/storage_life.h"
+#include "sanitizer/sources/torch/written_casts.h"
 
 namespace dtype_guard::san::torch {
 namespace {
@@ -83,6 +87,16 @@ bool python_raises() {
   if (Process* mapped = process()) record_violation(*mapped, {api, operands.list(), caller}, find_detail);
 }
 
+// The journal has the first call at once, and how many there were at powers of two of a thread's: a
+// notebook's kernel or a rank that a signal ends has no closing record.
+void note_call(Process& process, ApiId api, std::uintptr_t caller) {
+  CallSlot* slot = call_slot(process);
+  if (count_call(process, slot, api)) return record_first_call(process, api, caller);
+  if (slot == nullptr) return;
+  const std::uint64_t count = slot->calls[static_cast<std::size_t>(api)].load(std::memory_order_relaxed);
+  if (std::has_single_bit(count)) record_calls(process, api);
+}
+
 bool is_implied(const DLTensor& tensor) {
   ScalarType dtype = 0;
   while (dtype < kScalarTypeCount && kScalarTypes[dtype].packed != packed_dtype(tensor)) ++dtype;
@@ -110,7 +124,7 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   if (!operands.read(row, contract, record)) return;
   Process* mapped = process();
   if (mapped == nullptr) return;
-  if (count_call(*mapped, call_slot(*mapped), row.api)) record_first_call(*mapped, row.api, caller);
+  note_call(*mapped, row.api, caller);
   const bool is_accepted = operands.accepted(contract);
   if (is_accepted) {
     if (is_widened_attention(contract, operands) && !libtorch.may_autocast(operands.device_type()))
@@ -130,7 +144,7 @@ bool check_bound_call(ApiId api, const TensorImpl* const* tensors, std::uintptr_
   if (!operands.read(contract, tensors)) return true;
   Process* mapped = process();
   if (mapped == nullptr) return true;
-  if (count_call(*mapped, call_slot(*mapped), api)) record_first_call(*mapped, api, caller);
+  note_call(*mapped, api, caller);
   if (operands.accepted(contract)) {
     note_accepted(*mapped, api, operands, caller);
     return true;
@@ -153,18 +167,22 @@ void check_operator(OpenRecord& open, const Record& record) {
 
 void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   bool has_weights = false, is_wide = false;
+  OriginChain cast;
+  const bool is_softmax = open.op->part == Part::kSoftmax;
   for (std::size_t i = 0; i < open.operand_count; ++i) {
-    const std::uint8_t flags = origin_of(open.operands[i].storage, open.operands[i].dtype).flags;
-    const bool is_softmax = open.op->part == Part::kSoftmax;
+    const OriginChain chain = origin_of(open.operands[i].storage, open.operands[i].dtype);
+    const std::uint8_t flags = chain.flags;
     has_weights = has_weights || is_softmax || (flags & kWeightsOfValues) != 0;
     is_wide = is_wide ||
               (is_softmax ? (flags & kWideScores) != 0 : (flags & (kImplied | kWeightsOfValues)) == kImplied);
+    if (is_softmax ? (flags & kCastScores) != 0 : (flags & (kCast | kWeightsOfValues)) == kCast) cast = chain;
   }
-  if (!has_weights || !is_wide) return;
+  if (!has_weights || (!is_wide && cast.is_empty())) return;
   const RecordRow& row = row_of(open);
   CallOperands operands;
   if (!operands.read(row, contract_of(row.api), record)) return;
-  if (!libtorch.may_autocast(operands.device_type())) record_wrong(row.api, operands, caller);
+  if (libtorch.may_autocast(operands.device_type())) return;
+  is_wide ? record_wrong(row.api, operands, caller) : note_written_cast(cast);
 }
 
 void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller) {

@@ -19,6 +19,8 @@ set(files
   recasts.cpp
   sites.cpp
   source.cpp
+  stand_ins.cpp
   storage_life.cpp
   thread_records.cpp
-  unseen_calls.cpp)
+  unseen_calls.cpp
+  written_casts.cpp)

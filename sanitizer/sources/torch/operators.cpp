@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "sanitizer/contracts/own_contracts.h"
+#include "sanitizer/sources/torch/stand_ins.h"
 
 namespace dtype_guard::san::torch {
 namespace {
@@ -30,6 +31,7 @@ Part part_of(const char* name) {
 
 void describe(Operator& op, const char* name) {
   strncpy(op.name, name, sizeof op.name - 1);
+  note_stand_in(op.name);
   op.record = -1;
   for (std::size_t i = 0; op.record < 0 && i < own_record_count + kRecordCount; ++i)
     if (strcmp(record_row(i).name, name) == 0) op.record = static_cast<std::int16_t>(i);

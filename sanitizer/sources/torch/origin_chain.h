@@ -30,6 +30,8 @@ enum TensorFlag : std::uint8_t {
   kScores = 2,      // a product of two activations
   kWideScores = 4,  // of which one was implied to be that wide
   kWeightsOfValues = 8,  // softmax of scores
+  kCast = 16,            // a cast that is written widened it, since the last projection by weights
+  kCastScores = 32,      // scores of which one was cast so
 };
 
 struct OriginChain {

@@ -33,16 +33,44 @@ std::uint8_t all_flags(const OpenRecord& open) {
   return flags;
 }
 
-// What the result of an operator is in attention. `widens` where it is wider than some operand.
-std::uint8_t flags_of_result(const OpenRecord& open, bool keeps_dtype, bool widens) {
+std::uint64_t most_elements(const OpenRecord& open) {
+  std::uint64_t most = 0;
+  for (std::size_t i = 0; i < open.operand_count; ++i)
+    if (open.operands[i].elements > most) most = open.operands[i].elements;
+  return most;
+}
+
+// Whether a cast made all those of the most elements as wide: a table that was cast says nothing of what it
+// is multiplied with.
+bool are_largest_cast(const OpenRecord& open) {
+  const std::uint64_t most = most_elements(open);
+  for (std::size_t i = 0; i < open.operand_count; ++i) {
+    const ReadOperand& operand = open.operands[i];
+    if (operand.elements == most && (origin_of(operand.storage, operand.dtype).flags & kCast) == 0)
+      return false;
+  }
+  return true;
+}
+
+enum class Result : std::uint8_t {
+  kSame,      // the dtype of all operands
+  kPromoted,  // the wider one of theirs
+  kWidened,   // by a cast
+  kOther,
+};
+
+// What the result of an operator is in attention.
+std::uint8_t flags_of_result(const OpenRecord& open, Result result) {
   const std::uint8_t before = all_flags(open);
-  const bool is_implied = keeps_dtype && ((before & kImplied) != 0 || (widens && open.widens_most));
+  const bool is_implied = (result == Result::kSame || result == Result::kPromoted) &&
+                          ((before & kImplied) != 0 || (result == Result::kPromoted && open.widens_most));
   switch (open.op->part) {
     case Part::kProjection:
       return 0;
     case Part::kProduct:
       if (open.has_flat_operand || open.operand_count < 2) return 0;
-      return static_cast<std::uint8_t>(kScores | (is_implied ? kImplied | kWideScores : 0));
+      if (is_implied) return kScores | kImplied | kWideScores;
+      return static_cast<std::uint8_t>(kScores | ((before & kCast) != 0 ? kCastScores : 0));
     case Part::kSoftmax:
       return (before & kScores) != 0 ? kWeightsOfValues : 0;
     case Part::kNone:
@@ -50,7 +78,10 @@ std::uint8_t flags_of_result(const OpenRecord& open, bool keeps_dtype, bool wide
     case Part::kNode:
       break;
   }
-  return static_cast<std::uint8_t>((before & ~kImplied) | (is_implied ? kImplied : 0));
+  const bool is_cast = result == Result::kWidened ||
+                       (result == Result::kSame && (before & kCast) != 0 && are_largest_cast(open));
+  return static_cast<std::uint8_t>((before & ~(kImplied | kCast)) | (is_implied ? kImplied : 0) |
+                                   (is_cast ? kCast : 0));
 }
 
 struct OperandDtypes {
@@ -73,7 +104,7 @@ OriginChain chain_of_result(const OpenRecord& open, ScalarType result) {
   const OperandDtypes seen = look_at(open, result);
   if (seen.has_result && !seen.has_other) {
     OriginChain same = best_chain(open, result);
-    same.flags = flags_of_result(open, true, false);
+    same.flags = flags_of_result(open, Result::kSame);
     same.dtype = result;
     return same;
   }
@@ -89,7 +120,10 @@ OriginChain chain_of_result(const OpenRecord& open, ScalarType result) {
   if (site == 0) return {};
   const OriginChain before = open.operand_count == 0 ? OriginChain{} : best_chain(open, seen.widest);
   OriginChain longer = before.behind(site, result);
-  longer.flags = flags_of_result(open, step.kind == SiteKind::kMixed, step.kind == SiteKind::kMixed);
+  const bool widens = step.kind == SiteKind::kCast && bits_of(result) > bits_of(seen.widest);
+  longer.flags = flags_of_result(open, step.kind == SiteKind::kMixed ? Result::kPromoted
+                                       : widens                      ? Result::kWidened
+                                                                     : Result::kOther);
   return longer;
 }
 
@@ -103,18 +137,15 @@ std::uint64_t elements_of(TensorView tensor) {
 
 // A table, a scale or weights widen what they are broadcast over. Where the larger operand is the wide one,
 // or both are as large (a residual in float32), the program keeps it so.
-void note_mix(OpenRecord& open, const Record& record) {
+void note_mix(OpenRecord& open) {
   std::uint64_t most_of_narrow = 0, most_of_wide = 0;
   std::uint8_t widest = 0;
   for (std::size_t i = 0; i < open.operand_count; ++i)
     if (bits_of(open.operands[i].dtype) > widest) widest = bits_of(open.operands[i].dtype);
-  each_tensor(inputs_of(record), [&](TensorView tensor) {
-    if (!tensor.has_float_dtype() || tensor.dimensions() == 0) return true;
-    std::uint64_t& most = bits_of(tensor.dtype()) == widest ? most_of_wide : most_of_narrow;
-    const std::uint64_t own = elements_of(tensor);
-    if (own > most) most = own;
-    return true;
-  });
+  for (std::size_t i = 0; i < open.operand_count; ++i) {
+    std::uint64_t& most = bits_of(open.operands[i].dtype) == widest ? most_of_wide : most_of_narrow;
+    if (open.operands[i].elements > most) most = open.operands[i].elements;
+  }
   open.widens_most = most_of_narrow > most_of_wide;
 }
 
@@ -135,12 +166,12 @@ void note_operands(OpenRecord& open, const Record& record) {
       open.has_lost_operands = true;
       return false;
     }
-    open.operands[open.operand_count++] = {tensor.storage(), tensor.dtype()};
+    open.operands[open.operand_count++] = {tensor.storage(), tensor.dtype(), elements_of(tensor)};
     open.has_flat_operand = open.has_flat_operand || tensor.dimensions() < 3;
     return true;
   });
   for (std::size_t i = 1; i < open.operand_count; ++i)
-    if (open.operands[i].dtype != open.operands[0].dtype) return note_mix(open, record);
+    if (open.operands[i].dtype != open.operands[0].dtype) return note_mix(open);
 }
 
 void note_results(const OpenRecord& open, const Record& record) {

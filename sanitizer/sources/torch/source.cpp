@@ -26,8 +26,10 @@
 #include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/record_reader.h"
 #include "sanitizer/sources/torch/sites.h"
+#include "sanitizer/sources/torch/stand_ins.h"
 #include "sanitizer/sources/torch/storage_life.h"
 #include "sanitizer/sources/torch/unseen_calls.h"
+#include "sanitizer/sources/torch/written_casts.h"
 
 namespace dtype_guard::san {
 
@@ -223,7 +225,9 @@ void note_limit(Process& process, Scratch& scratch, std::uint64_t count, const c
 
 void finish(Process& process, Scratch& scratch) {
   write_recasts(process, scratch);
+  write_written_casts(process, scratch);
   write_unseen(process, scratch);
+  write_stand_ins(process, scratch);
   write_untold(process, scratch);
   note_limit(process, scratch, storage_life.without_room(),
              " storages found no room in the table of origins: none is claimed for them");

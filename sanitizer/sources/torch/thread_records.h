@@ -19,6 +19,7 @@ namespace dtype_guard::san::torch {
 struct ReadOperand {
   std::uintptr_t storage;
   ScalarType dtype;
+  std::uint64_t elements;
 };
 
 class ThreadRecords;

@@ -100,6 +100,34 @@ def right_autocast():
         F.scaled_dot_product_attention(q, k, v)
 
 
+def right_cast_query():
+    """As GPT-J and its like: q and k are cast for the scores, the weights back for the values. The note is of the casts."""
+    q, k, v = heads()
+    wide = []
+    for x in (q, k):
+        wide.append(x.to(torch.float32))  # call: right_cast_query
+    by_hand(wide[0] * torch.ones(16), wide[1], v)
+
+
+def right_cast_values():
+    q, k, v = heads()
+    weights = torch.softmax(q @ k.transpose(-1, -2), -1, dtype=torch.float32)
+    v = v.float()  # call: right_cast_values
+    weights @ v
+
+
+def right_cast_table():
+    """A model in float32: what is cast is the table alone."""
+    q, k, v = heads(torch.float32)
+    table = torch.ones(8, 16, dtype=LOW).float()
+    by_hand(q * table, table * k, v)
+
+
+def right_cast_before_projection():
+    x = torch.randn(2, 8, 32, dtype=LOW).float()
+    by_hand(*(nn.Linear(32, 32)(x).unflatten(-1, (2, 16)).transpose(1, 2) for _ in range(3)))
+
+
 def right_router():
     """Probabilities that are no attention."""
     x = torch.randn(2, 8, 32, dtype=LOW) * torch.ones(32)

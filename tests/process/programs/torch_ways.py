@@ -171,9 +171,31 @@ def fully_sharded():
     return ranks(lambda net: fully_shard(net, mesh=init_device_mesh("cpu", (dist.get_world_size(),))))
 
 
+def accelerated(**words):
+    """As Accelerate prepares it: gradients are gathered over two batches; its own loader, autocast and clipping."""
+    from accelerate import Accelerator  # pylint: disable=import-outside-toplevel
+    from accelerate.state import AcceleratorState  # pylint: disable=import-outside-toplevel
+    AcceleratorState._reset_state(True)  # pylint: disable=protected-access; one precision a process is its rule
+    accelerator = Accelerator(cpu=True, gradient_accumulation_steps=2, **words)
+    net = model()
+    net, optimizer, batches = accelerator.prepare(net, torch.optim.AdamW(net.parameters(), lr=0.01), DataLoader(Batches(), batch_size=2))
+    losses = []
+    for x in batches:
+        with accelerator.accumulate(net):
+            loss = net(x).square().mean()
+            accelerator.backward(loss)
+            if accelerator.sync_gradients:
+                accelerator.clip_grad_norm_(net.parameters(), 1.0)
+            optimizer.step()
+            optimizer.zero_grad()
+        losses.append(accelerator.gather(loss.detach()))
+    found = digest([*losses, *accelerator.unwrap_model(net).parameters()])
+    return found if accelerator.num_processes == 1 else (f"rank {accelerator.process_index}", found)
+
+
 WAYS = {"plain": plain, "autocast": autocast, "bfloat16": bfloat16, "checkpoint": checkpointed, "reentrant": reentrant, "profiler": profiled,
         "faulthandler": stepped_by_faulthandler, "cache": cached, "ddp": functools.partial(ranks, nn.parallel.DistributedDataParallel),
-        "fsdp": fully_sharded, **{f"loader-{way}": functools.partial(loaded, way) for way in ("fork", "spawn", "forkserver")},
+        "fsdp": fully_sharded, "accelerate": accelerated, "accelerate-bf16": functools.partial(accelerated, mixed_precision="bf16"), **{f"loader-{way}": functools.partial(loaded, way) for way in ("fork", "spawn", "forkserver")},
         **{f"processes-{way}": functools.partial(several, way) for way in ("fork", "spawn")},
         **{f"compile-{backend}": functools.partial(compiled, backend) for backend in ("eager", "aot_eager", "inductor")}}
 

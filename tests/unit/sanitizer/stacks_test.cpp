@@ -123,3 +123,18 @@ TEST_CASE("PyTorch's own files are no user's, wherever it is installed") {
   CHECK(user_location(frames, {"/srv/me/pytorch/torch/"}).function == "call");
   CHECK(user_location(frames).function == "linear");
 }
+
+TEST_CASE("where PyTorch is installed its own library tells") {
+  Journal journal;
+  journal.modules[1].path = "/srv/me/pytorch/torch/lib/libtorch_cpu.so";
+  JournalFinding call;
+  call.python = {{"/srv/me/pytorch/torch/nn/functional.py", "linear", 9, false},
+                 {"/srv/me/pytorch/model.py", "call", 7, false}};
+  Stacks stacks({.root = "/srv/me", .strip_path_prefix = "", .symbolize = false, .sysroot = ""});
+  CHECK(stacks.place_of(stacks.resolve(journal, call)).file == "pytorch/model.py");
+
+  Journal other;  // a folder of the user's that is called so
+  other.modules[1].path = "/srv/me/pytorch/torch/lib/libmine.so";
+  Stacks none({.root = "/srv/me", .strip_path_prefix = "", .symbolize = false, .sysroot = ""});
+  CHECK(none.place_of(none.resolve(other, call)).function == "linear");
+}

@@ -1,9 +1,9 @@
 #!/bin/sh
-# Sets up BUILD/.torch-jobs: published packages whose models dtype-san's tests run, each release in a folder of its own
+# Sets up BUILD/.torch-jobs: published packages whose models dtype-san's tests run, and that run jobs, each release in a folder of its own
 # for PYTHONPATH, since two releases of one package exclude each other in one environment. They run with the PyTorch of
 # torch_venv.sh.
 # Usage: torch_jobs.sh BUILD
-#   A few hundred kB, once. What cannot be had is named on stderr, and the tests of it skip; the next run tries again.
+#   Some 50 MB to download, once. What cannot be had is named on stderr, and the tests of it skip; the next run tries again.
 #   Ends with 0 either way.
 set -eu
 build=${1:?usage: torch_jobs.sh BUILD}

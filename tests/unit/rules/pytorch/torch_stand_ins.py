@@ -59,7 +59,8 @@ def system_libraries():
 
 
 def link(arguments, target):
-    subprocess.run(["gcc", "-shared", "-nostdlib", "-fPIC", f"-Wl,-soname,{target}", "-o", str(FOLDER / target), *arguments],
+    # A library of no object at all asks for a stack that can be executed, which glibc 2.41 and newer refuse.
+    subprocess.run(["gcc", "-shared", "-nostdlib", "-fPIC", "-Wl,-z,noexecstack", f"-Wl,-soname,{target}", "-o", str(FOLDER / target), *arguments],
                    check=True)
 
 

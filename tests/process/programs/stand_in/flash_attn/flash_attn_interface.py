@@ -4,11 +4,14 @@ from typing import Optional
 import torch
 import torch.nn.functional as F
 
+from .stood_in import say
+
 
 @torch.library.custom_op("flash_attn::_flash_attn_forward", mutates_args=())
 def _flash_attn_forward(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor, dropout_p: float, softmax_scale: float, causal: bool,
                         window_size_left: int, window_size_right: int, softcap: float,
                         alibi_slopes: Optional[torch.Tensor], return_softmax: bool) -> torch.Tensor:
+    say(q)
     wide = (tensor.transpose(1, 2).float() for tensor in (q, k, v))
     return F.scaled_dot_product_attention(*wide, is_causal=causal, scale=softmax_scale).transpose(1, 2).to(q.dtype).contiguous()
 
@@ -29,6 +32,7 @@ def _flash_attn_backward(dout: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v
                          dq: Optional[torch.Tensor], dk: Optional[torch.Tensor], dv: Optional[torch.Tensor], dropout_p: float,
                          softmax_scale: float, causal: bool, window_size_left: int, window_size_right: int, softcap: float,
                          alibi_slopes: Optional[torch.Tensor], deterministic: bool) -> torch.Tensor:
+    say(q)
     return softmax_lse.clone()
 
 

@@ -1,12 +1,15 @@
 """apply_rotary_emb as flash-attn has it before 2.8 (`checks` is true), and after."""
 import torch
 
+from ..stood_in import say
+
 checks = True
 
 
 class ApplyRotaryEmb(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, cos, sin, interleaved=False, inplace=False):
+        say(x)
         if checks:
             assert x.dtype == cos.dtype, f"Input and cos/sin must have the same dtype, got {x.dtype} and {cos.dtype}"
         c, s = cos[:, None].to(x.dtype), sin[:, None].to(x.dtype)

@@ -1,0 +1,43 @@
+#include "sanitizer/sources/torch/stand_ins.h"
+
+#include <string.h>
+
+#include <atomic>
+#include <string_view>
+
+namespace dtype_guard::san::torch {
+namespace {
+
+constexpr std::string_view kPrefix = "stand_in::";
+constexpr std::size_t kStandIns = 8, kLongest = 64;
+
+struct StandIn {
+  std::atomic<std::uint32_t> state;  // 1: taken, 2: named
+  char name[kLongest];
+};
+constinit StandIn stand_ins[kStandIns] = {};
+
+}  // namespace
+
+void note_stand_in(const char* operator_name) {
+  if (strncmp(operator_name, kPrefix.data(), kPrefix.size()) != 0) return;
+  for (StandIn& one : stand_ins) {
+    const bool is_named = one.state.load(std::memory_order_acquire) == 2;
+    if (is_named && strncmp(one.name, operator_name, kLongest - 1) == 0) return;
+    std::uint32_t free = 0;
+    if (!one.state.compare_exchange_strong(free, 1, std::memory_order_acq_rel)) continue;
+    strncpy(one.name, operator_name, kLongest - 1);
+    return one.state.store(2, std::memory_order_release);
+  }
+}
+
+void write_stand_ins(Process& process, Scratch& scratch) {
+  for (const StandIn& one : stand_ins) {
+    if (one.state.load(std::memory_order_acquire) != 2) continue;
+    FrameBuilder frame(scratch.frame, FrameType::kUnseen);
+    frame.text(one.name).u64(1);
+    (void)append_frame(process, frame, scratch);
+  }
+}
+
+}  // namespace dtype_guard::san::torch
