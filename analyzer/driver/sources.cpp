@@ -101,8 +101,8 @@ std::string no_database(const std::vector<std::string>& sources) {
       fs::path(start).parent_path().string());
 }
 
-// A folder by the name that the files have it by, where a link leads to it: by another name none of them would
-// be below it.
+// A folder by the name that the files have it by, where a link leads to it: by another name none of them
+// would be below it.
 std::string as_files_name_it(const std::string& folder, const std::vector<std::string>& files) {
   const auto is_inside = [&](const std::string& each) { return below(each, folder); };
   if (std::any_of(files.begin(), files.end(), is_inside)) return folder;

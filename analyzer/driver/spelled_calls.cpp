@@ -54,8 +54,8 @@ struct Spans {
   }
 };
 
-// What of the first file of a module was lowered to calls. Beside errors an unknown constant is what they left
-// of a call.
+// What of the first file of a module was lowered to calls. Beside errors an unknown constant is what they
+// left of a call.
 Spans lowered_spans(const FileSummary& summary) {
   Spans spans;
   const flow::Module& module = summary.module;
