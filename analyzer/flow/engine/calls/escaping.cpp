@@ -12,7 +12,8 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 
-constexpr std::string_view kParallelLoop = "at::parallel_for";  // runs its body, and comes back
+// It runs its body, and comes back.
+bool is_parallel_loop(const Instruction& call) { return call.name == "at::parallel_for"; }
 
 // Functions of the standard library that keep what they are given, rather than run it on something.
 bool keeps(std::string_view operation) {
@@ -124,7 +125,7 @@ std::optional<State> Escapes::after_escape(const Activation& activation, const I
   const bool from_setting = !has_tensors || may_be_handed_inputs(activation, instruction, lambda, how, state);
   State branch = state;
   // Autocast is each thread's own. Who runs a loop's body is one of those that do.
-  if (!has_tensors && instruction.name != kParallelLoop)
+  if (!has_tensors && !is_parallel_loop(instruction))
     branch.autocast.may_be_off = branch.autocast.may_be_off || branch.autocast.may_be_on;
   const ContextId inner = ids_.context(ids_.context(activation.context, &instruction), &lambda);
   std::vector<Value> arguments = {Value(closure)};
@@ -151,7 +152,7 @@ Value Escapes::unknown_call(const Activation& activation, const Instruction& ins
   SymbolSetId symbols = questions_.asked(activation, instruction, state);
   if (instruction.op != Op::kOperator) sinks_.record_handed_on(activation, instruction, state);
   // What a loop's body does not change is as it was.
-  const bool runs_here = instruction.name == kParallelLoop;
+  const bool runs_here = is_parallel_loop(instruction);
   const Escape how = runs_here ? Escape::kLost : Escape::kHanded;
   for (std::size_t i = 0; i < instruction.args.size(); ++i)
     escape(activation, instruction, argument(state, instruction, i), how, state);
