@@ -2,6 +2,7 @@
 #include "analyzer/clang/front_end.h"
 
 #include <clang/AST/ASTConsumer.h>
+#include <clang/Basic/DiagnosticLex.h>
 #include <clang/Basic/FileManager.h>
 #include <clang/Frontend/CompilerInstance.h>
 #include <clang/Frontend/FrontendAction.h>
@@ -101,6 +102,10 @@ class LoweringAction : public clang::ASTFrontendAction {
  protected:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
+    // Behind a fatal error Clang makes no function of a template, so that one missing header would hide all
+    // of libtorch.
+    compiler.getDiagnostics().setSeverity(clang::diag::err_pp_file_not_found, clang::diag::Severity::Error,
+                                          clang::SourceLocation());
     return std::make_unique<LoweringConsumer>(compiler, options_, result_);
   }
 

@@ -101,6 +101,20 @@ std::string no_database(const std::vector<std::string>& sources) {
       fs::path(start).parent_path().string());
 }
 
+// A folder by the name that the files have it by, where a link leads to it: by another name none of them
+// would be below it.
+std::string as_files_name_it(const std::string& folder, const std::vector<std::string>& files) {
+  const auto is_inside = [&](const std::string& each) { return below(each, folder); };
+  if (std::any_of(files.begin(), files.end(), is_inside)) return folder;
+  for (const std::string& file : files) {
+    for (fs::path each = fs::path(file).parent_path(); each.has_relative_path(); each = each.parent_path()) {
+      std::error_code error;
+      if (fs::equivalent(each, folder, error)) return each.string();
+    }
+  }
+  return folder;
+}
+
 std::string root_of(const Options& options, const std::vector<std::string>& sources,
                     const std::string& database, const std::vector<CompileCommand>& commands) {
   if (!options.root.empty()) {
@@ -108,7 +122,9 @@ std::string root_of(const Options& options, const std::vector<std::string>& sour
     if (!fs::is_directory(options.root, error))
       throw UsageError(fmt::format("--root: '{}' is no folder; name the project's, or leave the option out",
                                    options.root));
-    return absolute_name(options.root);
+    std::vector<std::string> files = sources;
+    for (const CompileCommand& each : commands) files.push_back(each.file);
+    return as_files_name_it(absolute_name(options.root), files);
   }
   if (!sources.empty()) {
     // A configuration that inherits marks no project of its own.
@@ -172,10 +188,22 @@ std::vector<std::string> report_names(const std::vector<std::string>& files, con
 
 CompileCommand python_command(const std::string& file) { return {fs::current_path().string(), file, {}}; }
 
+// C++ outside the project would be passed over in silence.
+void refuse_outside(const std::vector<std::string>& sources, const UserCode& user_code) {
+  for (const std::string& each : sources) {
+    if (is_pattern(each) || source::is_python(each) || user_code.contains(each)) continue;
+    throw UsageError(fmt::format(
+        "'{}' is not below the project's folder '{}'; name a folder that holds both with --root, or run "
+        "dtype-lint on each project by itself",
+        each, user_code.root()));
+  }
+}
+
 SourceList with_flags(const Options& options, const std::vector<std::string>& sources) {
   if (sources.empty()) throw UsageError("compiler flags were given after --, but no source file before it");
   SourceList list;
   list.user_code = user_code_of(options, root_of(options, sources, "", {}), sources, "", {});
+  refuse_outside(sources, list.user_code);
   for (const std::string& source : sources) {
     CompileCommand command = python_command(source);
     const bool language =
@@ -258,6 +286,7 @@ SourceList from_project(const Options& options, std::vector<std::string> sources
     for (std::string& each : sources) each = name_in_database(each, all);
   }
   list.user_code = user_code_of(options, root_of(options, sources, database, all), sources, database, all);
+  if (found) refuse_outside(sources, list.user_code);
   const OnDisk on_disk(sources, list);
   if (!found) {
     add_cxx(sources, on_disk.cxx(), list);

@@ -54,7 +54,8 @@ struct Spans {
   }
 };
 
-// What of the first file of a module was lowered to calls.
+// What of the first file of a module was lowered to calls. Beside errors an unknown constant is what they
+// left of a call.
 Spans lowered_spans(const FileSummary& summary) {
   Spans spans;
   const flow::Module& module = summary.module;
@@ -66,7 +67,8 @@ Spans lowered_spans(const FileSummary& summary) {
         const bool is_call = each.op == flow::Op::kCall || each.op == flow::Op::kSink ||
                              each.op == flow::Op::kOperator || each.op == flow::Op::kObject ||
                              each.op == flow::Op::kModule || each.op == flow::Op::kClosure ||
-                             each.op == flow::Op::kConst;
+                             (each.op == flow::Op::kConst &&
+                              !(summary.failed() && std::holds_alternative<flow::Unknown>(each.constant)));
         if (here && is_call) spans.all.emplace(range.line, range.column, range.end_line, range.end_column);
       }
     }

@@ -134,8 +134,10 @@ std::string cast_before_call(const Defect& defect, std::string_view file, std::s
 }
 
 std::string with_example(std::string cure, const Defect& defect, std::string_view file) {
-  const std::string like = example_at_call(defect);
-  return like.empty() ? cure : fmt::format("{}, e.g. '.to({})'", cure, dtype_spelling(file, like));
+  if (const std::string like = example_at_call(defect); !like.empty())
+    return fmt::format("{}, e.g. '.to({})'", cure, dtype_spelling(file, like));
+  const std::string dtype = right_dtype(defect);
+  return dtype.empty() ? cure : fmt::format("{}, to '{}'", cure, dtype);
 }
 
 // A cast behind it would round in each round, and the call may be the only one to want it narrow.
@@ -165,15 +167,17 @@ std::string on_one_line(std::string_view text) {
 
 // A dtype by the name of a tensor is right in each precision setting; where there is none to name, by what it
 // was.
-std::string back_after(const Origin& origin, std::string_view file) {
+std::string back_after(const Defect& defect, std::string_view file) {
   constexpr std::size_t kLongest = 80;
+  const Origin& origin = *defect.origin;
   if (!origin.narrow.empty())
     return fmt::format("; cast back after it, e.g. '.to({})'", dtype_spelling(file, origin.narrow));
   const std::string& text = origin.instruction->text;
   const std::string what = text.empty() || text.size() > kLongest
                                ? fmt::format("the result of '{}'", origin.op)
                                : fmt::format("what '{}' gives", on_one_line(text));
-  if (origin.before == Dtype::kUndefined) return fmt::format("; cast {} before the call", what);
+  if (origin.before == Dtype::kUndefined)
+    return with_example(fmt::format("; cast {} before the call", what), defect, file);
   return fmt::format("; cast {} back to '{}'", what, name(origin.before));
 }
 
@@ -201,17 +205,17 @@ std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_v
       (promoted || (origin->op == kConversion && origin->widens_half())))
     return fmt::format("; round back to '{}' where it is stored", name(origin->before));
   if (promoted && comes_back == ComesBack::kInRounds) return keep_in_rounds(rounds, defect, file);
-  if (promoted && comes_back == ComesBack::kNever) return back_after(*origin, file);
+  if (promoted && comes_back == ComesBack::kNever) return back_after(defect, file);
   if (promoted) return cast_before_call(defect, file, " back");
   if (defect.record->api->kind == ApiKind::kRotary && !defect.differs_from.empty()) {
     std::vector<std::string> roles;
     for (const SinkOperand* each : defect.differs_from) roles.push_back(each->role);
     std::sort(roles.begin(), roles.end());
     if (const auto others = like_others(defect); !others.empty())
-      return fmt::format("; cast '{}' like {}, e.g. with '.type_as()'", defect.arrived->role,
-                         quoted_list(others, "and"));
-    return fmt::format("; cast {} to the dtype of '{}', e.g. with '.type_as()'", quoted_list(roles, "and"),
-                       defect.arrived->role);
+      return fmt::format("; cast '{}' like {}, e.g. with '.type_as({})'", defect.arrived->role,
+                         quoted_list(others, "and"), written_at_call(defect, *defect.differs_from.front()));
+    return fmt::format("; cast {} to the dtype of '{}', e.g. with '.type_as({})'", quoted_list(roles, "and"),
+                       defect.arrived->role, written_at_call(defect, *defect.arrived));
   }
   // A request for int64 does not mean to widen anything.
   if (origin->kind == Origin::Kind::kSource || is_integral(origin->after)) return made_so(defect, file);

@@ -369,8 +369,28 @@ Dtype OperatorResults::state_again(Alternative& value, const Origin& first) cons
   return value.dtype;
 }
 
+// What made an input: of an element of a list, that of its place where the call writes the list out.
+const Instruction* OperatorResults::made(const ChosenInput& input) const {
+  if (input.value != 0) return site_.info->definition(input.value);
+  std::size_t place = 0, elements = 0;
+  for (const ChosenInput& each : inputs_) {
+    if (each.argument != input.argument) continue;
+    if (&each == &input) place = elements;
+    ++elements;
+  }
+  if (elements < 2) return nullptr;  // a parameter of a module
+  const Instruction* list = nullptr;
+  for (const Argument& given : site_.instruction->args) {
+    const Instruction* each = site_.info->definition(given.value);
+    if (!each || each->op != Op::kPack || each->args.size() != elements) continue;
+    if (list) return nullptr;
+    list = each;
+  }
+  return list ? site_.info->definition(list->args[place].value) : nullptr;
+}
+
 std::string OperatorResults::narrow_text(const ChosenInput& narrow) const {
-  const Instruction* definition = site_.info->definition(narrow.value);
+  const Instruction* definition = made(narrow);
   if (!definition) return {};
   return word_length(definition->text) == definition->text.size() ? definition->text : std::string();
 }

@@ -58,6 +58,7 @@ class OperatorResults {
   Origin origin(Dtype result, bool by_autocast, const ChosenInput* narrow, const ChosenInput* wide) const;
   bool is_cast() const;
   Dtype state_again(Alternative& value, const Origin& first) const;
+  const Instruction* made(const ChosenInput& input) const;
   std::string narrow_text(const ChosenInput& narrow) const;
 
   const Operator& op_;

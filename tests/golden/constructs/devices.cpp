@@ -1,4 +1,7 @@
 // Where a tensor is, asked in different ways: of the tensor, of its device, of that device's type.
+#include <ATen/autocast_mode.h>
+#include <torch/version.h>
+
 #include "attention.h"
 
 using at::Tensor;
@@ -44,4 +47,20 @@ void bad_on_one_device(const Tensor& x) {
   Tensor q = h;
   if (x.device().type() == at::kCPU) q = h.to(at::kFloat);  // expect: attention-mixed-dtypes
   attend(q, h, h);
+}
+
+// Autocast of another device has no say; of which device it is, may not be known.
+void bad_autocast_elsewhere(const Tensor& x) {
+  const Tensor h = narrow(x);
+  at::autocast::set_xpu_enabled(true);
+  const Tensor w = h.to(at::kFloat);  // expect: attention-mixed-dtypes
+  attend(at::matmul(w, w), h, h);
+}
+void ok_autocast_of_any_device(const Tensor& x, c10::DeviceType device) {
+  const Tensor h = narrow(x);
+#if TORCH_VERSION_MAJOR > 1
+  at::autocast::set_autocast_enabled(device, true);
+  const Tensor w = h.to(at::kFloat);
+  attend(at::matmul(w, w), h, h);
+#endif
 }

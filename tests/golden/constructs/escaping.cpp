@@ -57,6 +57,28 @@ Tensor bad_parallel(const Tensor& q, const Tensor& k, const Tensor& v, const Ten
   });
   return out;
 }
+// What the body does not change is as it was.
+std::vector<Tensor> parts_of(const Tensor& whole, int64_t n) {
+  std::vector<Tensor> parts;
+  for (int64_t i = 0; i < n; ++i) parts.push_back(torch::empty({8, 64}, whole.options()));
+  at::parallel_for(0, n, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) parts[i].data_ptr();
+  });
+  return parts;
+}
+void bad_parts(const Tensor& x) {
+  const std::vector<Tensor> parts = parts_of(x.to(at::kHalf), 3);
+  const Tensor wide = parts[0] * torch::ones({64});  // expect: attention-implicit-promotion
+  attend(wide, parts[1], parts[2]);
+}
+void ok_parts_that_the_body_narrows(const Tensor& x) {
+  const Tensor h = x.to(at::kHalf), wide = h * torch::ones({64});
+  std::vector<Tensor> parts = {wide, wide};
+  at::parallel_for(0, 2, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) parts[i] = parts[i].to(at::kHalf);
+  });
+  attend(parts[0], h, parts[1]);
+}
 Tensor ok_parallel(const Tensor& x) {
   const Tensor h = x.to(at::kHalf), table = torch::ones({64});
   Tensor out = torch::empty_like(h);

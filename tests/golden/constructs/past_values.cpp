@@ -86,6 +86,21 @@ void ok_past_of_callers(const Tensor& q, Tensor k, Tensor v, Past& past, std::pa
   past = std::make_tuple(k, v);
 }
 
+// What is joined has dimensions, else joining throws: a wide past widens the rest, of however many it may be.
+void bad_wide_past_of_callers(const Tensor& q, Tensor k, const Tensor& v, const Past& past) {
+  if (past) k = torch::cat({std::get<0>(*past).to(torch::kFloat), k}, 2);  // expect: attention-mixed-dtypes
+  attend(q, k, v);
+}
+void ok_wide_past_of_callers(const Tensor& q, Tensor k, const Tensor& v, const Past& past) {
+  if (past) k = torch::cat({std::get<0>(*past).to(torch::kFloat), k}, 2).to(q.scalar_type());
+  attend(q, k, v);
+}
+// A sum with what may have none says nothing of it.
+void ok_wide_scale_of_callers(const Tensor& q, Tensor k, const Tensor& v, const Past& past) {
+  if (past) k = k + std::get<0>(*past).to(torch::kFloat);
+  attend(q, k, v);
+}
+
 // Arrays and layers of them.
 void bad_array(const Tensor& q, const Tensor& k, const Tensor& v) {
   std::array<Tensor, 2> past = {k, wide_empty()};

@@ -27,6 +27,15 @@ class BadInput(project.Case):
         self.compiled("bad.cpp")
         self.listed("parse-error", words=["bad.cpp:1:10", "'nowhere.h' file not found"])
 
+    def test_what_stands_behind_a_missing_header_is_seen(self):
+        self.write(bad__cpp='#include "nowhere.h"\ntemplate <typename T> T same(T x) { return x; }\n'
+                            "void f(at::Tensor x) { rotary(same(x).to(at::kFloat), x, x); }\n"
+                            "void g(at::Tensor x) { rotary(same(x), x, x); }\n")
+        self.compiled("bad.cpp")
+        report = self.report(status=3)
+        self.assertEqual([f["location"]["line"] for f in report["findings"] if f["location"]["file"] == "bad.cpp"], [3])
+        self.assertIn("'nowhere.h' file not found", report["not_analysed"][0]["detail"])
+
     def test_wrong_paths_in_the_database(self):
         self.compiled("bad.cpp")
         self.listed("parse-error", words=["No such file", "bad.cpp"])

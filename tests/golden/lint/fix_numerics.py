@@ -102,8 +102,9 @@ class FixNumerics(project.Case):
                 {"role": "q", "argument": 0, "accepts": ["half"]}]}]}
         self.write(own__json=json.dumps(own))
         declared = "namespace my { void attention(const at::Tensor& q); }\n"
-        for body, cure in (("q = q.to(at::kFloat); my::attention(q);", ROUNDS), ("q = q * w; my::attention(q);", ROUNDS),
-                           ("at::Tensor s = q.to(at::kFloat); my::attention(s); q = s + w;", ROUNDS),
+        rounds = ROUNDS + ", to 'float16'"  # nothing beside it has a name
+        for body, cure in (("q = q.to(at::kFloat); my::attention(q);", rounds), ("q = q * w; my::attention(q);", rounds),
+                           ("at::Tensor s = q.to(at::kFloat); my::attention(s); q = s + w;", rounds),
                            ("at::Tensor s = q * w; my::attention(s);", "cast back after it, e.g. '.to(q.scalar_type())'"),
                            ("at::Tensor s = q.to(at::kFloat); my::attention(s);", "cast 'q' back to 'float16' before the call"),
                            ("q = q.to(at::kHalf); q = q.to(at::kFloat); my::attention(q);", "cast 'q' back to 'float16' before the call")):

@@ -1,5 +1,6 @@
 """A folder as SOURCE: its sources, and its headers through files that include them."""
 import os
+import shlex
 
 import project
 
@@ -83,9 +84,29 @@ class Folders(project.Case):
                 found = [os.path.realpath(os.path.join(report["root"], f["location"]["file"])) for f in report["findings"]]
                 self.assertEqual(found, [str(self.folder / "src" / "inc" / "h.h")], (name, place))
         self.assertEqual(len(self.found("-p", "build", "src", status=1)), 2)
+        for root in (self.folder, self.scratch / "link"):  # by whatever name it is told, it is the same folder
+            for run in (("-p", "build"), ("-p", "build", "src/a.cpp"), (self.folder / "src" / "a.cpp", "--", *shlex.split(project.FLAGS))):
+                self.assertEqual(len(self.found("--root", root, *run, status=1)), 2, (root, run))
+        nowhere = self.scratch / "elsewhere"
+        nowhere.mkdir()
+        self.assertEqual(self.lint("--root", nowhere, "-p", "build").returncode, 2)
         (self.folder / "src" / "alias.h").symlink_to(self.folder / "src" / "inc" / "h.h")
         self.write(src_in_a__cpp='#include "alias.h"\n')
         self.assertEqual(len(self.found("-p", "build", "src/alias.h", status=1)), 1)
+
+    def test_what_lies_outside_of_the_project_is_refused_and_not_passed_over(self):
+        self.write(a_in_a__cpp=BAD.format("a"), b_in_b__cpp=BAD.format("b"))
+        for each in ("a", "b"):
+            (self.folder / each / ".git").mkdir()
+        flags = shlex.split(project.FLAGS) + ["-I", str(self.folder)]
+        self.compiled("a/a.cpp", "b/b.cpp", flags="-I .")
+        for run in (("a/a.cpp", "b/b.cpp", "--", *flags), ("-p", "build", "--root", "a", "b/b.cpp"),
+                    ("--root", "a", "b/b.cpp", "--", *flags)):
+            refused = self.lint(*run)
+            self.assertEqual((refused.returncode, refused.stdout), (2, ""), run)
+            for word in ("b/b.cpp' is not below", "--root"):
+                self.assertIn(word, refused.stderr)
+        self.assertEqual(len(self.found("--root", ".", "a/a.cpp", "b/b.cpp", "--", *flags, status=1)), 2)
 
     def test_what_a_carrier_hides_is_not_called_stale(self):
         self.write(h__h=INLINE.format("h"), a__cpp='#include "h.h"\n' + BAD.format("a").replace(

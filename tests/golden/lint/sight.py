@@ -73,6 +73,21 @@ class Sight(project.Case):
         self.project_of("int main() { return 0; }\n")
         self.assertEqual(self.closing(), "no findings; no attention call was seen; 1 file analysed")
 
+    def test_a_file_with_errors_says_what_they_took(self):
+        lost = ("return flash_attention(q, missing);", "return rotary_embed(q, q);", "auto x = lost::flash_attention(q, q); return x;",
+                "Missing x = flash_attention(q, q); return q;")
+        for body in lost:
+            with self.subTest(body):
+                name = "rotary_embed" if "rotary_embed" in body else "flash_attention"
+                self.project_of(f"at::Tensor flash_attention(const at::Tensor&, const at::Tensor&);\n"
+                                f"at::Tensor scores(const at::Tensor& q) {{ {body} }}\n")
+                run = self.lint("-p", "build", "--no-cache")
+                self.assertEqual(run.returncode, 3, run.stdout)
+                self.assertIn("1 call spelt like attention left no record: 1 in files that could not be read wholly "
+                              f"('{name}' at a.cpp:2)\n", run.stdout)
+        self.project_of(KNOWN + "int after = missing;\n")
+        self.assertNotIn("spelt like attention", self.lint("-p", "build", "--no-cache").stdout, "what was lowered is not lost")
+
     def test_a_library_inside_the_project_hides_nothing(self):
         for layout, (include, mark) in LAYOUTS.items():
             for option in ("-I", "-isystem"):

@@ -58,13 +58,22 @@ class Cures(Case):
                          "or cast only what the call gets, e.g. '.to(k.dtype)'")
 
     def test_without_a_name_the_expression_and_its_dtype_are_named(self):
-        self.assertEqual(self.cure("def attend(a: Tensor, k: Tensor):\n    q = torch.cat([a, torch.ones(8, 8)])\n"
+        self.assertEqual(self.cure("def attend(a: Tensor, k: Tensor):\n    q = torch.cat([a[1:], torch.ones(8, 8)])\n"
                                    "    return flash_attn_func(q, k, k)\n", "--precision=bf16"),
-                         "cast what 'torch.cat([a, torch.ones(8, 8)])' gives back to 'bfloat16'")
+                         "cast what 'torch.cat([a[1:], torch.ones(8, 8)])' gives back to 'bfloat16'")
 
-        self.assertEqual(self.cure("def attend(a: Tensor, k: Tensor):\n    q = torch.cat(\n        [a, torch.ones(8, 8)],\n        dim=0,\n"
+        self.assertEqual(self.cure("def attend(a: Tensor, k: Tensor):\n    q = torch.cat(\n        [a[1:], torch.ones(8, 8)],\n        dim=0,\n"
                                    "    )\n    return flash_attn_func(q, k, k)\n", "--precision=bf16"),
-                         "cast what 'torch.cat([a, torch.ones(8, 8)], dim=0)' gives back to 'bfloat16'")
+                         "cast what 'torch.cat([a[1:], torch.ones(8, 8)], dim=0)' gives back to 'bfloat16'")
+
+    def test_of_a_list_that_is_written_out_the_narrow_element_is_named(self):
+        for of_list in ("[torch.ones(8, 8), a]", "(a, torch.ones(8, 8))", "[torch.ones(8, 8), k[1:], a]"):
+            with self.subTest(of_list):
+                named = "k[1:]" not in of_list
+                self.assertEqual(self.cure(f"def attend(a: Tensor, k: Tensor):\n    q = torch.cat({of_list})\n"
+                                           "    return flash_attn_func(q, k, k)\n", "--precision=bf16"),
+                                 "cast back after it, e.g. '.to(a.dtype)'" if named else
+                                 f"cast what 'torch.cat({of_list})' gives back to 'bfloat16'")
 
     def test_at_the_call_an_operand_that_is_right_is_named(self):
         self.assertEqual(self.cure("def attend(q: Tensor, k: Tensor, v: Tensor):\n    q = q.float()\n"

@@ -1,5 +1,6 @@
 """Modules that stand for attention libraries while a case runs: each call notes the dtypes that arrive, and gives back
 what the contract in rules/contracts says. Whether they are right is asked of the same contracts."""
+import functools
 import importlib.util
 import json
 import pathlib
@@ -14,11 +15,10 @@ MODELS = ROOT / "analyzer" / "python" / "library_models"  # files that dtype-lin
 GROUPS = {"half": ["float16", "bfloat16"], "floating": ["float16", "bfloat16", "float32", "float64"]}
 
 
+@functools.cache  # each run of a case asks for some two hundred of them
 def all_apis():
-    for path in sorted(CONTRACTS.glob("*.json")):
-        document = json.loads(path.read_text(encoding="utf-8"))
-        for api in document.get("apis", []) if document.get("schema") else []:
-            yield document["library"], api
+    documents = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(CONTRACTS.glob("*.json"))]
+    return [(each["library"], api) for each in documents if each.get("schema") for api in each.get("apis", [])]
 
 
 def newest(spelling, versions):

@@ -105,10 +105,20 @@ const std::unordered_map<std::string, AutocastSwitch>& autocast_questions() {
       {"at::autocast::is_enabled", {"cuda", false}},
       {"at::autocast::is_cpu_enabled", {"cpu", false}},
       {"at::autocast::is_xpu_enabled", {"xpu", false}},
+      {"at::autocast::is_mtia_enabled", {"mtia", false}},
+      {"at::autocast::is_xla_enabled", {"xla", false}},
+      {"at::autocast::is_hpu_enabled", {"hpu", false}},
+      {"at::autocast::is_ipu_enabled", {"ipu", false}},
+      {"at::autocast::is_privateuseone_enabled", {"privateuse1", false}},
       {"at::autocast::is_autocast_enabled", {"", false}},
       {"at::autocast::get_autocast_gpu_dtype", {"cuda", true}},
       {"at::autocast::get_autocast_cpu_dtype", {"cpu", true}},
       {"at::autocast::get_autocast_xpu_dtype", {"xpu", true}},
+      {"at::autocast::get_autocast_mtia_dtype", {"mtia", true}},
+      {"at::autocast::get_autocast_xla_dtype", {"xla", true}},
+      {"at::autocast::get_autocast_hpu_dtype", {"hpu", true}},
+      {"at::autocast::get_autocast_ipu_dtype", {"ipu", true}},
+      {"at::autocast::get_autocast_privateuseone_dtype", {"privateuse1", true}},
       {"at::autocast::get_autocast_dtype", {"", true}},
   };
   return kQuestions;
@@ -120,10 +130,20 @@ const std::unordered_map<std::string, AutocastSwitch>& autocast_switches() {
       {"at::autocast::set_enabled", {"cuda", false}},
       {"at::autocast::set_cpu_enabled", {"cpu", false}},
       {"at::autocast::set_xpu_enabled", {"xpu", false}},
+      {"at::autocast::set_mtia_enabled", {"mtia", false}},
+      {"at::autocast::set_xla_enabled", {"xla", false}},
+      {"at::autocast::set_hpu_enabled", {"hpu", false}},
+      {"at::autocast::set_ipu_enabled", {"ipu", false}},
+      {"at::autocast::set_privateuseone_enabled", {"privateuse1", false}},
       {"at::autocast::set_autocast_enabled", {"", false}},
       {"at::autocast::set_autocast_gpu_dtype", {"cuda", true}},
       {"at::autocast::set_autocast_cpu_dtype", {"cpu", true}},
       {"at::autocast::set_autocast_xpu_dtype", {"xpu", true}},
+      {"at::autocast::set_autocast_mtia_dtype", {"mtia", true}},
+      {"at::autocast::set_autocast_xla_dtype", {"xla", true}},
+      {"at::autocast::set_autocast_hpu_dtype", {"hpu", true}},
+      {"at::autocast::set_autocast_ipu_dtype", {"ipu", true}},
+      {"at::autocast::set_autocast_privateuseone_dtype", {"privateuse1", true}},
       {"at::autocast::set_autocast_dtype", {"", true}},
   };
   return kSwitches;
@@ -168,7 +188,11 @@ std::optional<flow::ValueId> FunctionLowering::autocast_function(const std::stri
   if (device.empty()) {
     if (expr->getNumArgs() < 2) return std::nullopt;
     device = device_name(expr->getArg(index++));
-    if (device.empty()) return std::nullopt;
+    if (device.empty()) {
+      // It may be the one that is asked about, and may not.
+      builder_.effect(Op::kSetAutocast, "", {{found->second.of_dtype ? "dtype" : "on", builder_.unknown()}});
+      return ValueId{0};
+    }
   }
   if (index >= expr->getNumArgs()) return std::nullopt;
   const ValueId setting = value(expr->getArg(index));

@@ -13,6 +13,9 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 
+// It runs its body, and comes back.
+bool is_parallel_loop(const Instruction& call) { return is_named(Named::kRunsBodyHereToo, call.name); }
+
 // Functions of the standard library that keep what they are given, rather than run it on something.
 bool keeps(std::string_view operation) {
   const std::size_t scope = operation.rfind("::");
@@ -35,6 +38,30 @@ bool makes_object(const Activation& activation) {
 bool is_tensor(const Parameter& parameter) {
   return parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor ||
          parameter.kind == ParameterKind::kTensorList;
+}
+
+// Whether a variable, and all that is below it, is what it was.
+bool is_left_alone(Memory& memory, const Location& place, const State& before, const State& after) {
+  const Value was = memory.read(before, place);
+  if (memory.read(after, place) != was) return false;
+  std::vector<Alternative> work(was.begin(), was.end());
+  std::vector<HeapId> seen;
+  const auto look_at = [&](const Value& value) { work.insert(work.end(), value.begin(), value.end()); };
+  while (!work.empty()) {
+    const Alternative each = work.back();
+    work.pop_back();
+    const bool is_object = each.kind == Kind::kObject || each.kind == Kind::kHandle ||
+                           each.kind == Kind::kReference || each.kind == Kind::kClosure;
+    const HeapObject* object = is_object ? before.find(each.object) : nullptr;
+    if (!object || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
+    seen.push_back(each.object);
+    const HeapObject* now = after.find(each.object);
+    if (now != object && !(now && *now == *object)) return false;
+    for (const auto& [key, cell] : object->cells) look_at(cell);
+    for (const Registration& one : object->registered) look_at(one.value);
+    look_at(object->rest);
+  }
+  return true;
 }
 
 }  // namespace
@@ -81,8 +108,7 @@ void Escapes::escape(const Activation& activation, const Instruction& instructio
     const std::optional<State> after = after_escape(activation, instruction, each, how, state);
     if (how != Escape::kLost) continue;
     for (const Alternative& one : variables) {
-      const Location place{one.object, one.key};
-      if (!after || memory_.read(*after, place) != memory_.read(state, place))
+      if (!after || !is_left_alone(memory_, {one.object, one.key}, state, *after))
         memory_.havoc(state, Value(one));
     }
   }
@@ -100,7 +126,7 @@ std::optional<State> Escapes::after_escape(const Activation& activation, const I
   const bool from_setting = !has_tensors || may_be_handed_inputs(activation, instruction, lambda, how, state);
   State branch = state;
   // Autocast is each thread's own. Who runs a loop's body is one of those that do.
-  if (!has_tensors && !is_named(Named::kRunsBodyHereToo, instruction.name))
+  if (!has_tensors && !is_parallel_loop(instruction))
     branch.autocast.may_be_off = branch.autocast.may_be_off || branch.autocast.may_be_on;
   const ContextId inner = ids_.context(ids_.context(activation.context, &instruction), &lambda);
   std::vector<Value> arguments = {Value(closure)};
@@ -126,8 +152,11 @@ void Escapes::lose(const Activation& activation, const Instruction& instruction,
 Value Escapes::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
   SymbolSetId symbols = questions_.asked(activation, instruction, state);
   if (instruction.op != Op::kOperator) sinks_.record_handed_on(activation, instruction, state);
+  // What a loop's body does not change is as it was.
+  const bool runs_here = is_parallel_loop(instruction);
+  const Escape how = runs_here ? Escape::kLost : Escape::kHanded;
   for (std::size_t i = 0; i < instruction.args.size(); ++i)
-    escape(activation, instruction, argument(state, instruction, i), Escape::kHanded, state);
+    escape(activation, instruction, argument(state, instruction, i), how, state);
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Value each = argument(state, instruction, i);
     symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
@@ -136,7 +165,7 @@ Value Escapes::unknown_call(const Activation& activation, const Instruction& ins
     const bool is_operator = instruction.op == Op::kOperator && !instruction.name.starts_with("std::");
     const Alternative* one = each.single();
     const bool open = one && (one->kind == Kind::kReference || one->kind == Kind::kClosure);
-    if (is_operator && !open) continue;
+    if ((is_operator && !open) || (runs_here && one && one->kind == Kind::kClosure)) continue;
     memory_.havoc(state, each);
   }
   return Value::unknown(symbols);
