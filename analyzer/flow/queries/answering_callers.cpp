@@ -59,6 +59,7 @@ bool answers(const Instruction& each, const FunctionInfo& info) {
 }
 
 bool answers(std::uint32_t function, const FunctionIndex& index) {
+  Consulted::note_code(function);
   const Function& code = index.function(function);
   return std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
     return std::any_of(block.instructions.begin(), block.instructions.end(),
@@ -68,7 +69,6 @@ bool answers(std::uint32_t function, const FunctionIndex& index) {
 }  // namespace
 
 bool callers_answer(std::uint32_t function, const FunctionIndex& index, const CalledModules* called_modules) {
-  Consulted::note_flow();
   const auto callers = all_callers(function, index, called_modules);
   if (!callers) return true;
   // What the function itself leads to is no caller's doing.
