@@ -159,7 +159,8 @@ struct Code {
   PrecisionSetting setting{
       "half", Dtype::kFloat16, Dtype::kFloat16, Dtype::kFloat16, Dtype::kFloat16, Dtype::kUndefined, false};
   std::string torch_version = "2.13";
-  Subject subject{program, program.functions, options, setting, torch_version};
+  AskedSetting asked_setting{setting};
+  Subject subject{program, program.functions, options, asked_setting, torch_version};
   Names names;
   RunningRoot root;
   Effects effects;
