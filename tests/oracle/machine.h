@@ -262,6 +262,7 @@ class Machine {
     const Tensor* tensor = nullptr;
   };
   static void assume_no_wider(const std::vector<Given>& given);
+  static std::vector<OperatorInput> table_inputs(const std::vector<Given>& given);
   int rank_of_result(const Operator& op, const Instruction& each, const Frame& frame,
                      const std::vector<Given>& given);
   OperatorContext context() const;

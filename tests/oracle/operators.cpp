@@ -102,6 +102,21 @@ void Machine::assume_no_wider(const std::vector<Given>& given) {
     throw Stop{End::kAssumedAway, "float64 of which nothing is known, beside float32"};
 }
 
+// As the operator's table takes them.
+std::vector<OperatorInput> Machine::table_inputs(const std::vector<Given>& given) {
+  std::vector<OperatorInput> inputs;
+  for (const Given& one : given) {
+    const Dtype number = one.value.is(Kind::kBool)      ? Dtype::kBool
+                         : one.value.is(Kind::kInteger) ? Dtype::kInt64
+                                                        : Dtype::kFloat64;
+    const RankClass rank = !one.tensor || one.tensor->is_number ? RankClass::kWrapped
+                           : one.tensor->rank == 0              ? RankClass::kZeroDim
+                                                                : RankClass::kDim;
+    inputs.push_back({one.argument, one.tensor ? one.tensor->dtype : number, rank});
+  }
+  return inputs;
+}
+
 Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Operator& entry) {
   const Operator& op = operator_at(entry, world_.torch_version);
   std::vector<Given> given;
@@ -129,17 +144,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
     }
   }
   assume_no_wider(given);
-  std::vector<OperatorInput> inputs;
-  for (const Given& one : given) {
-    const Dtype number = one.value.is(Kind::kBool)      ? Dtype::kBool
-                         : one.value.is(Kind::kInteger) ? Dtype::kInt64
-                                                        : Dtype::kFloat64;
-    const RankClass rank = !one.tensor || one.tensor->is_number ? RankClass::kWrapped
-                           : one.tensor->rank == 0              ? RankClass::kZeroDim
-                                                                : RankClass::kDim;
-    inputs.push_back({one.argument, one.tensor ? one.tensor->dtype : number, rank});
-  }
-  const OperatorOutcome outcome = evaluate(op, inputs, stated, context());
+  const OperatorOutcome outcome = evaluate(op, table_inputs(given), stated, context());
   if (!outcome.dtype) throw Stop{End::kThrew, outcome.error};
   if (*outcome.dtype == Dtype::kUndefined || outcome.may_throw) throw Stop{End::kOpen, "kernels differ"};
   const int rank = rank_of_result(op, each, frame, given);
