@@ -28,10 +28,11 @@ def find_lock():
     add(Callback(None, None, 1.0, b""))
 
 
-def train(end):
+def train(begun, end):
     weights = torch.randn(8, 8, requires_grad=True)
     while not end.is_set():
         (weights @ weights).sum().backward()
+        begun.set()
 
 
 def child():
@@ -45,9 +46,12 @@ def child():
 def main():
     torch.set_num_threads(1)
     find_lock()
-    end = threading.Event()
-    trainer = threading.Thread(target=train, args=(end,))
+    begun, end = threading.Event(), threading.Event()
+    trainer = threading.Thread(target=train, args=(begun, end))
     trainer.start()
+    # Its first step makes PyTorch's function-local objects, each registered with atexit: glibc does not free that lock in a child.
+    begun.wait()
+    torch.ones(3) + 1
     print("ready", flush=True)
     sys.stdin.readline()
     hung = 0
