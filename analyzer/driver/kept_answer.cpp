@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <memory>
 #include <utility>
 
 #include "analyzer/driver/packed.h"
@@ -72,12 +71,8 @@ void pack(Bytes& bytes, Is<SourceRange> auto& one) {
   bytes(one.file, one.line, one.column, one.end_line, one.end_column);
 }
 template <typename Bytes>
-void pack(Bytes& bytes, Is<CollectedFinding> auto& one) {
-  bytes(one.finding, one.expression, one.promoting, one.ends_before, one.is_slow);
-}
-template <typename Bytes>
 void pack(Bytes& bytes, Is<KeptGroup::Root> auto& one) {
-  bytes(one.is_settled, one.is_left_out, one.is_given_up, one.problem, one.work, one.allowed, one.findings);
+  bytes(one.is_settled, one.is_left_out, one.is_given_up, one.problem, one.work, one.allowed);
 }
 template <typename Bytes>
 void pack(Bytes& bytes, Is<KeptGroup::Call::Operand> auto& one) {
@@ -92,40 +87,20 @@ void pack(Bytes& bytes, Is<KeptGroup::Position> auto& one) {
   bytes(one.function, one.instruction);
 }
 template <typename Bytes>
-void pack(Bytes& bytes, Is<RestsOn::CallsOf> auto& one) {
+void pack(Bytes& bytes, Is<KeptGroup::CallsOf> auto& one) {
   bytes(one.forward, one.hash);
 }
 template <typename Bytes>
-void pack(Bytes& bytes, Is<RestsOn> auto& one) {
-  bytes(one.functions, one.modules);
-}
-template <typename Bytes>
-void pack(Bytes& bytes, Is<Halves> auto& one) {
-  bytes(one.half, one.other, one.owned);
-}
-template <typename Bytes>
-void pack(Bytes& bytes, Is<KeptHalves> auto& one) {
-  auto& halves = one.halves;
-  bytes(halves.halves.parameters, halves.halves.buffers, halves.halves.has_run, halves.ran, halves.problem,
-        halves.work, one.rests_on);
-}
-template <typename Bytes>
 void pack(Bytes& bytes, Is<KeptGroup> auto& one) {
-  bytes(one.roots, one.calls, one.followed, one.lost, one.steps, one.knew_halves, one.rests_on);
+  bytes(one.roots, one.calls, one.followed, one.lost, one.steps, one.knew_halves, one.functions, one.modules);
 }
 template <typename Bytes>
 void pack(Bytes& bytes, Is<ClassesMadeHalf> auto& one) {
   bytes(one.parameters, one.buffers);
 }
-static void pack(driver::Packer& bytes, const std::shared_ptr<const ClassesMadeHalf>& one) { bytes(*one); }
-static void pack(driver::Unpacker& bytes, std::shared_ptr<const ClassesMadeHalf>& one) {
-  ClassesMadeHalf read;
-  bytes(read);
-  one = std::make_shared<const ClassesMadeHalf>(std::move(read));
-}
 template <typename Bytes>
 void pack(Bytes& bytes, Is<KeptGroups> auto& one) {
-  bytes(one.outline.high, one.outline.low, one.contents, one.groups, one.halves_of_roots, one.halves);
+  bytes(one.outline.high, one.outline.low, one.contents, one.groups, one.halves);
 }
 }  // namespace flow
 
@@ -137,10 +112,6 @@ void pack(Bytes& bytes, Is<SourceError> auto& one) {
 }  // namespace source
 
 namespace driver {
-template <typename Bytes>
-void pack(Bytes& bytes, Is<std::pair<std::string, std::string>> auto& one) {
-  bytes(one.first, one.second);
-}
 template <typename Bytes>
 void pack(Bytes& bytes, Is<FileSummary> auto& one) {
   bytes(one.root, one.source, one.torch_version, one.outcome, one.errors, one.module.files);

@@ -32,9 +32,8 @@ struct AnalysisResult {
   std::vector<UnseenCall> unseen;  // spelt like attention, and not followed
   std::size_t steps = 0;           // instructions evaluated
   bool tells_half_types_apart = false;
-  bool asked_setting = false;  // else it is what any setting gives
-  bool cut_short = false;      // by the total budget
-  bool left_out = false;       // some roots, for want of work; they are among not_analysed
+  bool cut_short = false;  // by the total budget
+  bool left_out = false;   // some roots, for want of work; they are among not_analysed
 };
 
 // Functions call each other across the whole module; link several files' modules first (link.h) for whole

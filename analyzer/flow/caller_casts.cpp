@@ -35,14 +35,11 @@ const std::vector<CallerCasts::Arrived>& CallerCasts::arrived_from(std::uint32_t
   const auto [known, is_new] = known_.try_emplace(caller);
   if (!is_new) return known->second;
   Engine engine(program_, options_, setting_, torch_version_, work_);
-  bool is_done = true;
   try {
     engine.evaluate_root(caller, {}, OtherCode::kTrusted);
   } catch (const BudgetExceeded&) {
-    is_done = false;
+    return known->second;
   }
-  for (const std::uint32_t each : engine.ran()) Consulted::note_code(each);
-  if (!is_done) return known->second;
   for (const SinkRecord& record : engine.records()) {
     Arrived& now = known->second.emplace_back();
     now.instruction = record.instruction;
@@ -60,6 +57,7 @@ bool CallerCasts::settle(std::uint32_t root, const Defect& defect, const DefectO
   if (code.kind != FunctionKind::kFunction || !code.class_name.empty() || code.is_main) return false;
   const std::vector<std::uint32_t> callers = callers_of(root);
   if (callers.empty() || callers.size() > kMostCallers) return false;
+  Consulted::note_flow();
   return std::all_of(callers.begin(), callers.end(), [&](std::uint32_t caller) {
     bool comes_there = false;
     for (const Arrived& each : arrived_from(caller, how)) {

@@ -21,8 +21,6 @@ class CallerCasts {
   // Whether each function that calls the root hands the call what it cast to a wide dtype itself, and the
   // call takes it.
   bool settle(std::uint32_t root, const Defect& defect, const DefectOptions& how);
-  // Whether callers were evaluated for that.
-  bool asked_setting() const { return !known_.empty(); }
 
  private:
   struct Arrived {

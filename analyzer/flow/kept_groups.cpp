@@ -1,8 +1,5 @@
 #include "analyzer/flow/kept_groups.h"
 
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -15,7 +12,6 @@ void KeptGroups::begin(const Program& program) {
   std::vector<std::uint64_t> fresh = contents_of(module);
   if (now != outline || contents.size() != fresh.size()) {
     groups.clear();
-    halves_of_roots.clear();
     halves.clear();
     contents = fresh;
   }
@@ -23,9 +19,7 @@ void KeptGroups::begin(const Program& program) {
   is_changed_.assign(fresh.size(), false);
   for (std::size_t i = 0; i < fresh.size(); ++i) is_changed_[i] = fresh[i] != contents[i];
   contents = std::move(fresh);
-  std::erase_if(halves_of_roots, [&](const auto& each) { return is_changed(each.second.rests_on); });
   now_.clear();
-  halves_now_.clear();
   note_places(module);
 }
 
@@ -44,42 +38,36 @@ void KeptGroups::note_places(const Module& module) {
             [](const Span& a, const Span& b) { return std::less<>()(a.begin, b.begin); });
 }
 
-void KeptGroups::end() {
-  groups = std::move(now_);
-  halves_now_.merge(halves_of_roots);
-  halves_of_roots = std::exchange(halves_now_, {});
-}
+void KeptGroups::end() { groups = std::move(now_); }
 
 const KeptGroup* KeptGroups::find(const std::string& key, const Program& program) const {
   const auto found = groups.find(key);
   if (found == groups.end()) return nullptr;
   const KeptGroup& group = found->second;
-  return holds(group.rests_on, program) ? &group : nullptr;
-}
-
-bool KeptGroups::is_changed(const RestsOn& what) const {
-  return std::any_of(what.functions.begin(), what.functions.end(),
-                     [&](std::uint32_t each) { return each >= is_changed_.size() || is_changed_[each]; });
-}
-
-bool KeptGroups::holds(const RestsOn& what, const Program& program) const {
-  return !is_changed(what) &&
-         std::all_of(what.modules.begin(), what.modules.end(), [&](const RestsOn::CallsOf& each) {
-           return each.forward < contents.size() && hash_of_calls(each.forward, program) == each.hash;
-         });
+  const bool is_same =
+      std::none_of(group.functions.begin(), group.functions.end(),
+                   [&](std::uint32_t each) { return each >= is_changed_.size() || is_changed_[each]; }) &&
+      std::all_of(group.modules.begin(), group.modules.end(), [&](const KeptGroup::CallsOf& each) {
+        return each.forward < contents.size() && hash_of_calls(each.forward, program) == each.hash;
+      });
+  return is_same ? &group : nullptr;
 }
 
 void KeptGroups::keep(const std::string& key, KeptGroup group) {
   now_.insert_or_assign(key, std::move(group));
 }
 
+bool KeptGroups::can_be_kept(const std::vector<KeptRoot>& roots, const Consulted& consulted) {
+  return !consulted.has_flow() &&
+         std::all_of(roots.begin(), roots.end(), [](const KeptRoot& each) { return each.findings.empty(); });
+}
+
 KeptGroup KeptGroups::group(const std::vector<KeptRoot>& roots, const SeenByRoots& seen,
-                            const ReadOfProgram& read, const std::set<std::uint32_t>& ran,
+                            const Consulted& consulted, const std::set<std::uint32_t>& ran,
                             const Program& program) const {
   KeptGroup out;
   for (const KeptRoot& each : roots)
-    out.roots.push_back(
-        {each.is_settled, each.is_left_out, each.is_given_up, each.problem, 0, 0, each.findings});
+    out.roots.push_back({each.is_settled, each.is_left_out, each.is_given_up, each.problem, 0, 0});
   for (const SinkRecord& record : seen.records) {
     KeptGroup::Call& call = out.calls.emplace_back();
     call.name = record.instruction->name;
@@ -91,34 +79,14 @@ KeptGroup KeptGroups::group(const std::vector<KeptRoot>& roots, const SeenByRoot
   out.followed = positions(seen.followed.followed);
   out.lost = positions(seen.followed.lost);
   out.steps = seen.steps;
-  out.rests_on = rests_on(read, ran, program);
-  return out;
-}
-
-RestsOn KeptGroups::rests_on(const ReadOfProgram& read, const std::set<std::uint32_t>& ran,
-                             const Program& program) const {
-  RestsOn out;
   std::set<std::uint32_t> functions = ran;
-  functions.insert(read.codes.begin(), read.codes.end());
-  for (const std::uint32_t body : read.bodies) functions.merge(program.functions.reached_from(body));
-  for (const std::uint32_t forward : read.forwards)
+  for (const std::uint32_t body : consulted.bodies()) functions.merge(program.functions.reached_from(body));
+  for (const std::uint32_t forward : consulted.forwards()) {
+    for (const auto& [function, call] : program.called_modules.calls_of(forward)) functions.insert(function);
     out.modules.push_back({forward, hash_of_calls(forward, program)});
+  }
   out.functions.assign(functions.begin(), functions.end());
   return out;
-}
-
-const KnownHalves* KeptGroups::find_halves(const std::string& key, const Program& program) const {
-  const auto found = halves_of_roots.find(key);
-  return found != halves_of_roots.end() && holds(found->second.rests_on, program) ? &found->second.halves
-                                                                                  : nullptr;
-}
-
-void KeptGroups::keep_halves(const std::string& key, const KnownHalves& of_root, const ReadOfProgram& read,
-                             const Program& program) {
-  if (read.flow) return;
-  KeptHalves now{of_root, rests_on(read, of_root.ran, program)};
-  const std::lock_guard lock(guard_.mutex);
-  halves_now_.insert_or_assign(key, std::move(now));
 }
 
 void KeptGroups::give_back(const KeptGroup& group, const Program& program, SeenByRoots& seen) const {
@@ -144,19 +112,15 @@ void KeptGroups::give_back(const KeptGroup& group, const Program& program, SeenB
     if (const Instruction* one = at(each, program)) seen.followed.lost.insert(one);
   }
   seen.steps = group.steps;
-  seen.asked_setting = true;  // for all that is known
 }
 
-// What those who ask for them read of such calls, and where they are: the functions that are run are listed.
-std::uint64_t KeptGroups::hash_of_calls(std::uint32_t forward, const Program& program) {
+std::uint64_t KeptGroups::hash_of_calls(std::uint32_t forward, const Program& program) const {
   std::uint64_t out = 0;
-  const auto add = [&](std::uint64_t more) {
-    out = (out ^ more) * 0x9e3779b97f4a7c15ULL;
-    out ^= out >> 29U;
-  };
   for (const auto& [function, call] : program.called_modules.calls_of(forward)) {
-    add(std::uint64_t{function} << 32U | call->args.size());
-    for (const Argument& each : call->args) add(XXH3_64bits(each.name.data(), each.name.size()));
+    const std::vector<KeptGroup::Position> place = positions({call});
+    const std::uint64_t position = place.empty() ? 0 : place.front().instruction;
+    out = (out ^ (std::uint64_t{function} << 32U | position) ^ contents[function]) * 0x9e3779b97f4a7c15ULL;
+    out ^= out >> 29U;
   }
   return out;
 }

@@ -93,7 +93,6 @@ Engine& Pass::engine_for(std::uint32_t root) {
   const bool is_large = engine_ && engine_->count_of_objects() > kMaxObjects;
   if (!engine_ || is_large || owner.empty()) {
     if (engine_) ran_before_.insert(engine_->ran().begin(), engine_->ran().end());
-    asked_before_ = asked_setting();
     engine_ = std::make_unique<Engine>(program_, options_, setting_, torch_version_, work_);
   }
   return *engine_;
@@ -104,7 +103,6 @@ void Pass::begin(std::uint32_t root) {
   if (!owner.empty() && owner == owner_) return;
   engine_.reset();
   ran_before_.clear();
-  asked_before_ = false;
   owner_ = owner;
 }
 
@@ -136,9 +134,7 @@ Engine* Pass::evaluate(std::uint32_t root, SeenByRoots& out, std::string& proble
 
 void Pass::add(std::uint32_t root, const Defect& defect, Engine& engine, const DefectOptions& how,
                FindingCollector& collector) {
-  const bool is_settled = caller_casts_.settle(root, defect, how);
-  asked_before_ = asked_before_ || caller_casts_.asked_setting();
-  if (!is_settled) collector.add(defect, engine, setting_.name, torch_version_);
+  if (!caller_casts_.settle(root, defect, how)) collector.add(defect, engine, setting_.name, torch_version_);
 }
 
 void Pass::note_refusals(std::uint32_t root, const SinkRecord& record, Engine& engine,
@@ -162,11 +158,7 @@ DefectOptions Pass::how_to_judge(const Engine& engine, std::uint32_t root) const
   const bool is_main = program_.functions.function(root).is_main;
   DefectOptions how;
   how.named_by_user = options_.settings_named_by_user;
-  how.module_is_half = engine.converted_to_half();
-  if (!is_main && !how.module_is_half) {
-    asked_before_ = true;
-    how.module_is_half = is_half(setting_.parameters);
-  }
+  how.module_is_half = engine.converted_to_half() || (!is_main && is_half(setting_.parameters));
   how.closed = is_main;
   how.device = options_.device;
   how.torch_version = torch_version_;

@@ -24,7 +24,6 @@ struct SeenByRoots {
   std::vector<Refusal> refusals;
   std::size_t steps = 0;
   bool tells_half_types_apart = false;  // with the other one all may be otherwise
-  bool asked_setting = false;           // in another all may be otherwise
 
   void count(const Engine& engine);  // what an evaluation took
   void note(const Engine& engine);   // and what it recorded
@@ -45,14 +44,11 @@ class Pass {
   bool look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots& out, std::string& problem);
   // Whether in the last root there is nothing to find with either half type.
   bool is_settled() const { return is_settled_; }
-  // Before others of its class are looked at, or where it is not looked at.
-  void begin(std::uint32_t root);
-  // Whether anything that it gave for the roots of this class hangs on what the setting says.
-  bool asked_setting() const { return asked_before_ || (engine_ && engine_->asked_setting()); }
   // What was run for the last root, and for others of its class.
   std::set<std::uint32_t> ran() const;
 
  private:
+  void begin(std::uint32_t root);
   Engine& engine_for(std::uint32_t root);
   Engine* evaluate(std::uint32_t root, SeenByRoots& out, std::string& problem);
   void note_refusals(std::uint32_t root, const SinkRecord& record, Engine& engine, const DefectOptions& how,
@@ -82,7 +78,6 @@ class Pass {
   std::unique_ptr<Engine> engine_;
   std::string owner_;                   // of the roots that it evaluates
   std::set<std::uint32_t> ran_before_;  // by another engine
-  mutable bool asked_before_ = false;   // by another, or by what judges
   bool is_settled_ = false;
 };
 

@@ -4,7 +4,6 @@
 #include <bit>
 #include <limits>
 #include <numeric>
-#include <span>
 #include <utility>
 
 #include "analyzer/flow/workers.h"
@@ -16,23 +15,22 @@ void add_steps(Work& work, std::size_t count) {
   for (std::size_t i = 0; i < count; ++i) work.add_step(0);
 }
 bool are_same(const ClassesMadeHalf& a, const ClassesMadeHalf& b) {
-  return &a == &b || (a.parameters == b.parameters && a.buffers == b.buffers);
+  return a.parameters == b.parameters && a.buffers == b.buffers;
 }
 }  // namespace
 
 RootsInOrder::RootsInOrder(const Program& program, const PrecisionSetting& setting,
-                           const std::string& torch_version, const AnalysisOptions& options,
-                           UnaskedGroups& unasked, Work& work, std::size_t allowed)
+                           const std::string& torch_version, const AnalysisOptions& options, Work& work,
+                           std::size_t allowed)
     : program_(program),
       setting_(setting),
       torch_version_(torch_version),
       options_(options),
       end_(work.steps() + std::min(allowed, std::numeric_limits<std::size_t>::max() - work.steps())),
-      unasked_(unasked),
       work_(work),
       halves_(halves_of(program)) {}
 
-HalvesKnown& RootsInOrder::halves_of(const Program& program) const {
+std::optional<ClassesMadeHalf>& RootsInOrder::halves_of(const Program& program) const {
   return program.made_half(setting_.name, torch_version_);
 }
 
@@ -69,24 +67,12 @@ std::string RootsInOrder::key_of(const Group& group) const {
   return out;
 }
 
-std::string RootsInOrder::key_in_any_setting(const Group& group) const {
-  return UnaskedGroups::key(std::span(*roots_).subspan(group.begin, group.end - group.begin), torch_version_);
-}
-
-// From an earlier run, or from a setting before this.
-std::optional<RootsInOrder::Outcome> RootsInOrder::known_of(const Group& group,
-                                                            const Program& program) const {
-  std::optional<Outcome> kept = kept_of(group, program);
-  return kept ? std::move(kept) : unasked_.find(key_in_any_setting(group), setting_.name);
-}
-
 std::optional<RootsInOrder::Outcome> RootsInOrder::kept_of(const Group& group, const Program& program) const {
   const KeptGroup* known = kept_ ? kept_->find(key_of(group), program) : nullptr;
   if (!known || known->roots.size() != group.end - group.begin) return std::nullopt;
   Outcome out;
   for (const KeptGroup::Root& each : known->roots) {
-    out.roots.push_back(
-        {each.findings, each.is_settled, each.is_left_out, each.is_given_up, each.problem, {}});
+    out.roots.push_back({{}, each.is_settled, each.is_left_out, each.is_given_up, each.problem, {}});
     out.work.push_back(each.work);
     out.allowed.push_back(each.allowed);
   }
@@ -103,7 +89,7 @@ std::optional<RootsInOrder::Outcome> RootsInOrder::kept_of(const Group& group, c
 
 void RootsInOrder::keep(const Group& group, Outcome& outcome) {
   if (!kept_ || !outcome.to_keep) return;
-  kept_->keep(key_of(group), *outcome.to_keep);  // which other settings may give again
+  kept_->keep(key_of(group), std::move(*outcome.to_keep));
 }
 
 // Work is taken from a root in whole steps, so that it costs the same wherever it is looked at.
@@ -111,8 +97,8 @@ RootsInOrder::Outcome RootsInOrder::evaluate(const Group& group, const Program& 
                                              FindingCollector& collector) {
   Outcome out;
   out.begun_at = from.steps();
-  const HalvesKnown& halves = halves_of(program);
-  out.knew_halves = halves != nullptr;
+  const std::optional<ClassesMadeHalf>& halves = halves_of(program);
+  out.knew_halves = halves.has_value();
   Work work = from;
   const Consulted consulted;
   Pass pass(program, *(*roots_)[group.begin].options, setting_, torch_version_, work);
@@ -137,9 +123,8 @@ RootsInOrder::Outcome RootsInOrder::evaluate(const Group& group, const Program& 
     done += out.work.back();
   }
   out.halves = halves;
-  out.seen.asked_setting = pass.asked_setting();
-  if (kept_ && !consulted.read().flow) {
-    out.to_keep = kept_->group(out.roots, out.seen, consulted.read(), pass.ran(), program);
+  if (kept_ && KeptGroups::can_be_kept(out.roots, consulted)) {
+    out.to_keep = kept_->group(out.roots, out.seen, consulted, pass.ran(), program);
     out.to_keep->knew_halves = out.knew_halves;
     for (std::size_t i = 0; i < out.roots.size(); ++i) {
       out.to_keep->roots[i].work = out.work[i];
@@ -153,7 +138,7 @@ RootsInOrder::Outcome RootsInOrder::evaluate(const Group& group, const Program& 
 bool RootsInOrder::holds(const Outcome& outcome, const Group& group) const {
   // Only the first that asks for these pays for them.
   const bool was_known = outcome.knew_halves;
-  if (was_known != (halves_ != nullptr) && (was_known || outcome.halves)) return false;
+  if (was_known != halves_.has_value() && (was_known || outcome.halves)) return false;
   if (was_known && !are_same(*outcome.halves, *halves_)) return false;
   if (outcome.begun_at == work_.steps()) return true;
   std::size_t done = work_.steps();
@@ -189,8 +174,6 @@ void RootsInOrder::take_finished(FindingCollector& collector, const Taker& taker
     outcomes_[taken_].reset();
     add_steps(work_, std::accumulate(outcome.work.begin(), outcome.work.end(), std::size_t{0}));
     if (!halves_) halves_ = std::move(outcome.halves);
-    const bool is_new = outcome.begun_at && !outcome.seen.asked_setting;
-    if (is_new) found_unasked_.emplace(key_in_any_setting(group), std::move(outcome));
   }
 }
 
@@ -207,7 +190,7 @@ void RootsInOrder::serve(const Program& program, bool is_callers, const Taker& t
       if (halves_) halves_of(program) = halves_;
     }
     try {
-      std::optional<Outcome> known = known_of(groups_[at], program);
+      std::optional<Outcome> known = kept_of(groups_[at], program);
       Outcome outcome = known ? std::move(*known) : evaluate(groups_[at], program, from, collector);
       const std::lock_guard lock(mutex_);
       outcomes_[at] = std::move(outcome);
@@ -229,8 +212,7 @@ void RootsInOrder::look_at(const std::vector<AskedRoot>& roots, std::uint32_t la
   workers.run([&](const Program& program, bool is_callers) { serve(program, is_callers, taker); });
   FindingCollector collector(program_.functions.module(), options_);
   take_finished(collector, taker);
-  for (auto& [key, outcome] : found_unasked_) unasked_.keep(key, std::move(outcome));
-  if (kept_ && halves_) kept_->halves[key_of_halves()] = halves_;
+  if (kept_ && halves_) kept_->halves[key_of_halves()] = *halves_;
 }
 
 }  // namespace dtype_guard::flow

@@ -7,7 +7,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -16,11 +15,16 @@
 #include "analyzer/flow/kept_groups.h"
 #include "analyzer/flow/pass.h"
 #include "analyzer/flow/root_memo.h"
-#include "analyzer/flow/unasked_groups.h"
 
 namespace dtype_guard::flow {
 
 class Workers;
+
+struct AskedRoot {
+  std::uint32_t root = 0;
+  const AnalysisOptions* options = nullptr;
+  const std::string* only_in = nullptr;  // see FindingCollector
+};
 
 class RootsInOrder {
  public:
@@ -30,7 +34,7 @@ class RootsInOrder {
     std::function<void(const SeenByRoots& seen)> seen;
   };
   RootsInOrder(const Program& program, const PrecisionSetting& setting, const std::string& torch_version,
-               const AnalysisOptions& options, UnaskedGroups& unasked, Work& work, std::size_t allowed);
+               const AnalysisOptions& options, Work& work, std::size_t allowed);
   // `last` of all roots may take what is left.
   void look_at(const std::vector<AskedRoot>& roots, std::uint32_t last, Workers& workers, const Taker& taker);
 
@@ -39,18 +43,24 @@ class RootsInOrder {
   struct Group {
     std::size_t begin = 0, end = 0;
   };
-  using Outcome = GroupOutcome;
+  struct Outcome {
+    std::vector<KeptRoot> roots;
+    std::vector<std::size_t> work, allowed;  // in steps, by root
+    SeenByRoots seen;
+    std::optional<std::size_t> begun_at;  // in steps of all; in an earlier run it was elsewhere
+    bool knew_halves = false;
+    std::optional<ClassesMadeHalf> halves;  // that are known behind it, as it went by them
+    std::optional<KeptGroup> to_keep;
+  };
   void divide();
   void serve(const Program& program, bool is_callers, const Taker& taker);
   void take_finished(FindingCollector& collector, const Taker& taker);
-  HalvesKnown& halves_of(const Program& program) const;
+  std::optional<ClassesMadeHalf>& halves_of(const Program& program) const;
   Outcome evaluate(const Group& group, const Program& program, const Work& from, FindingCollector& collector);
   bool holds(const Outcome& outcome, const Group& group) const;
   // What a root may take that begins when so much of all is done.
   std::size_t allowance(std::size_t done, std::uint32_t root) const;
   std::string key_of(const Group& group) const;
-  std::string key_in_any_setting(const Group& group) const;
-  std::optional<Outcome> known_of(const Group& group, const Program& program) const;
   std::string key_of_halves() const;
   std::optional<Outcome> kept_of(const Group& group, const Program& program) const;
   void keep(const Group& group, Outcome& outcome);
@@ -63,14 +73,12 @@ class RootsInOrder {
   std::uint32_t last_ = 0;
   const std::size_t end_;  // of the work of all, in steps
   KeptGroups* kept_ = nullptr;
-  UnaskedGroups& unasked_;
-  std::map<std::string, Outcome> found_unasked_;  // by this pass
   std::vector<Group> groups_;
 
   // The caller's thread alone changes these, and the others look at them, behind the mutex.
   std::mutex mutex_;
   Work& work_;
-  HalvesKnown halves_;
+  std::optional<ClassesMadeHalf> halves_;
   std::vector<std::optional<Outcome>> outcomes_;  // by group; finished and not taken
   std::size_t next_ = 0, taken_ = 0;
   bool failed_ = false;

@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <set>
-#include <span>
 #include <utility>
 
 #include "analyzer/flow/pass.h"
@@ -13,7 +12,6 @@
 #include "analyzer/flow/roots/options_by_root.h"
 #include "analyzer/flow/roots/reach.h"
 #include "analyzer/flow/roots_in_order.h"
-#include "analyzer/flow/unasked_groups.h"
 #include "analyzer/flow/workers.h"
 
 namespace dtype_guard::flow {
@@ -45,8 +43,6 @@ class Analysis {
  private:
   using Roots = std::vector<AskedRoot>;
   Roots asked_in(const PrecisionSetting& setting, const std::string& torch_version);
-  KeptRoot look_at_one(const AskedRoot& asked, Pass& pass, const PrecisionSetting& setting,
-                       const std::string& torch_version);
   void one_by_one(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version);
   void together(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version,
                 std::size_t allowed);
@@ -70,7 +66,6 @@ class Analysis {
   FindingCollector collector_{module_, options_};
   // What the evaluation of all roots saw.
   ReachedCalls calls_{module_};
-  UnaskedGroups unasked_;
   UnseenCalls unseen_{program_.functions, options_.contracts ? *options_.contracts : builtin_contracts()};
   AnalysisResult out_;
 };
@@ -86,7 +81,6 @@ void Analysis::see(const SeenByRoots& seen) {
   unseen_.note(seen.followed);
   out_.refusals.insert(out_.refusals.end(), seen.refusals.begin(), seen.refusals.end());
   out_.steps += seen.steps;
-  out_.asked_setting = out_.asked_setting || seen.asked_setting;
   out_.tells_half_types_apart = out_.tells_half_types_apart || seen.tells_half_types_apart;
 }
 
@@ -111,46 +105,12 @@ Analysis::Roots Analysis::asked_in(const PrecisionSetting& setting, const std::s
   return out;
 }
 
-// A function that is no class's starts from nothing, so that it may have been looked at in another setting.
-KeptRoot Analysis::look_at_one(const AskedRoot& asked, Pass& pass, const PrecisionSetting& setting,
-                               const std::string& torch_version) {
-  const std::uint32_t root = asked.root;
-  const std::string key = UnaskedGroups::key(std::span(&asked, 1), torch_version);
-  const bool is_alone = module_.functions[root].class_name.empty();
-  std::optional<GroupOutcome> known = is_alone ? unasked_.find(key, setting.name) : std::nullopt;
-  if (known && work_.has_left(known->done)) {
-    pass.begin(root);
-    work_.add(known->done);
-    see(known->seen);
-    for (const CollectedFinding& each : known->roots.front().findings) collector_.add(each);
-    return known->roots.front();
-  }
-  GroupOutcome out;
-  KeptRoot& now = out.roots.emplace_back();
-  const std::size_t begun_at = work_.done();
-  collector_.keep_in(&now.findings);
-  const bool is_done = !work_.is_used_up() && pass.look_at(root, collector_, out.seen, now.problem);
-  collector_.keep_in(nullptr);
-  now.is_left_out = !is_done && work_.is_used_up();
-  now.is_given_up = !is_done && !now.is_left_out;
-  now.is_settled = !now.is_left_out && pass.is_settled();
-  if (options_.memo) now.ran = pass.ran();
-  out.seen.asked_setting = pass.asked_setting() || now.is_left_out || work_.is_used_up_by_root();
-  see(out.seen);
-  if (out.seen.asked_setting || !is_alone) return std::move(now);
-  out.done = work_.done() - begun_at;
-  KeptRoot gave = now;
-  unasked_.keep(key, std::move(out));
-  return gave;
-}
-
 // Where each may be kept, or be the last that is looked at.
 void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
                           const std::string& torch_version) {
   memo_.begin(setting.name, torch_version);
   std::map<const AnalysisOptions*, Pass> passes;  // by what the roots' code names
-  for (const AskedRoot& each : asked) {
-    const auto& [root, own, only_in] = each;
+  for (const auto& [root, own, only_in] : asked) {
     Pass& pass = passes.try_emplace(own, program_, *own, setting, torch_version, work_).first->second;
     out_.cut_short = out_.cut_short || out_.steps >= options_.total_budget;
     if (out_.cut_short) continue;
@@ -158,7 +118,13 @@ void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
     const auto look_at = [&, root = root](KeptRoot& now) {
       if (options_.before_root) options_.before_root(root);
       work_.begin_root(root == order_.back());
-      now = look_at_one(each, pass, setting, torch_version);
+      SeenByRoots seen;
+      const bool is_done = !work_.is_used_up() && pass.look_at(root, collector_, seen, now.problem);
+      see(seen);
+      now.is_left_out = !is_done && work_.is_used_up();
+      now.is_given_up = !is_done && !now.is_left_out;
+      now.is_settled = !now.is_left_out && pass.is_settled();
+      if (options_.memo) now.ran = pass.ran();
     };
     take(root, memo_.of(root, collector_, look_at), setting, torch_version);
   }
@@ -166,7 +132,7 @@ void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
 
 void Analysis::together(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version,
                         std::size_t allowed) {
-  RootsInOrder roots(program_, setting, torch_version, options_, unasked_, work_, allowed);
+  RootsInOrder roots(program_, setting, torch_version, options_, work_, allowed);
   const auto take_root = [&](std::uint32_t root, const KeptRoot& gave) {
     for (const CollectedFinding& each : gave.findings) collector_.add(each);
     take(root, gave, setting, torch_version);

@@ -8,14 +8,12 @@
 #include <vector>
 
 #include "analyzer/flow/engine/subject.h"
-#include "analyzer/flow/kept_groups.h"
 
 namespace dtype_guard::flow {
 
 // They live as long as what they know of the program is of use: until the last analysis of it is over.
 struct Workers::Threads {
-  Threads(const Module& of_program, unsigned count, KeptGroups* of_groups)
-      : module(of_program), kept(of_groups) {
+  Threads(const Module& of_program, unsigned count) : module(of_program) {
     for (unsigned i = 0; i < count; ++i) all.emplace_back([this] { serve(); });
   }
   ~Threads() {
@@ -59,10 +57,7 @@ struct Workers::Threads {
         now = task;
       }
       try {
-        if (!program) {
-          program = std::make_unique<const Program>(module);
-          program->halves_by_root().store = kept;
-        }
+        if (!program) program = std::make_unique<const Program>(module);
         (*now)(*program, false);
       } catch (...) {
         note_failure();
@@ -74,7 +69,6 @@ struct Workers::Threads {
   }
 
   const Module& module;
-  KeptGroups* const kept;
   std::mutex mutex;
   std::condition_variable changed;
   const Task* task = nullptr;
@@ -85,11 +79,10 @@ struct Workers::Threads {
 };
 
 Workers::Workers(const Program& program, unsigned count, KeptGroups* kept) : program_(program), kept_(kept) {
-  program.halves_by_root().store = kept;
-  if (count > 1) threads_ = std::make_unique<Threads>(program.functions.module(), count - 1, kept);
+  if (count > 1) threads_ = std::make_unique<Threads>(program.functions.module(), count - 1);
 }
 
-Workers::~Workers() { program_.halves_by_root().store = nullptr; }
+Workers::~Workers() = default;
 
 void Workers::run(const Task& task) {
   if (!threads_) return task(program_, true);

@@ -219,8 +219,7 @@ std::vector<const Instruction*> RoundFlow::calls(const Function& caller,
 
 RoundsAround RoundFlow::comes_back(const Function& function, const Instruction& expression,
                                    const Finding& finding) {
-  const auto id = static_cast<std::uint32_t>(&function - module_.functions.data());
-  Consulted::note_code(id);
+  Consulted::note_flow();
   const auto round = [&](const Function& where, const std::vector<const Instruction*>& again) {
     const bool inside = call_is_in_loop(module_, where, again, finding);
     return inside ? RoundsAround{ComesBack::kInRounds, where.name} : RoundsAround{ComesBack::kBeforeCall, ""};
@@ -236,6 +235,7 @@ RoundsAround RoundFlow::comes_back(const Function& function, const Instruction& 
     bool returned = false;
     bool written = false;
   };
+  const auto id = static_cast<std::uint32_t>(&function - module_.functions.data());
   std::vector<Given> work = {{id, here.is_returned(), here.is_written_for_caller()}};
   std::set<std::uint32_t> around = {id};
   while (!work.empty()) {
@@ -243,7 +243,6 @@ RoundsAround RoundFlow::comes_back(const Function& function, const Instruction& 
     work.pop_back();
     for (const std::uint32_t each : callers_[given.by]) {
       const Function& caller = module_.functions[each];
-      Consulted::note_code(each);
       Spread spread(module_, caller, finding);
       for (const Instruction* call : calls(caller, {given.by})) {
         if (given.returned) spread.add(call->result);

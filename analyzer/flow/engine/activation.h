@@ -77,4 +77,10 @@ struct Target {
   bool element = false;  // the direct part is an element of a buffer
 };
 
+// Of modules that a root leaves behind, by class.
+struct Halves {
+  std::set<std::string> half, other;
+  std::set<std::pair<std::string, std::string>> owned;  // by an object of the first, not half
+};
+
 }  // namespace dtype_guard::flow

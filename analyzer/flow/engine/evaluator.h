@@ -2,12 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
-#include "analyzer/flow/program/halves.h"
 
 namespace dtype_guard::flow {
+
+// What a root left half, and what it ran on the way.
+struct HalvesOfRoot {
+  std::map<Registration::Kind, Halves> halves;
+  std::set<std::uint32_t> has_run;
+};
 
 class Evaluator {
  public:

@@ -7,7 +7,6 @@
 #include "analyzer/flow/engine/identities.h"
 #include "analyzer/flow/program/program.h"
 #include "analyzer/flow/settings/analysis_options.h"
-#include "analyzer/flow/settings/asked_setting.h"
 #include "analyzer/flow/values/origins.h"
 #include "analyzer/flow/values/symbols.h"
 
@@ -17,7 +16,7 @@ struct Subject {
   const Program& program;
   const FunctionIndex& index;
   const AnalysisOptions& options;
-  const AskedSetting& setting;
+  const PrecisionSetting& setting;
   const std::string& torch_version;
 };
 

@@ -21,10 +21,6 @@ class Work {
   bool is_used_up() const { return done_ > allowed_; }
   bool is_used_up_by_root() const { return done_ > allowed_to_root_; }
   std::size_t steps() const { return done_ / kStep; }
-  // To the last bit: what took so much takes it again.
-  std::size_t done() const { return done_; }
-  void add(std::size_t done) { done_ += done; }
-  bool has_left(std::size_t more) const { return done_ + more <= std::min(allowed_, allowed_to_root_); }
 
  private:
   static constexpr std::size_t kStep = 8192;  // as many objects take as long again

@@ -125,13 +125,10 @@ RoundsAround FindingCollector::comes_back(const Defect& defect, const Finding& f
   const auto [known, fresh] =
       comes_back_.try_emplace({defect.origin->instruction, defect.record->instruction});
   if (fresh) {
-    const Consulted consulted;
     const Function& function = module_.functions[defect.origin->function];
-    known->second.how = rounds_.comes_back(function, *defect.origin->instruction, finding);
-    known->second.read = consulted.read();
+    known->second = rounds_.comes_back(function, *defect.origin->instruction, finding);
   }
-  Consulted::note_again(known->second.read);
-  return known->second.how;
+  return known->second;
 }
 
 std::vector<FindingOperand> FindingCollector::operands(const Defect& defect, const Engine& engine,

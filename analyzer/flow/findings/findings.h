@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "analyzer/flow/edits/round_flow.h"
-#include "analyzer/flow/program/consulted.h"
 #include "analyzer/flow/queries/query.h"
 #include "rules/finding/finding.h"
 
@@ -55,11 +54,8 @@ class FindingCollector {
   std::vector<CollectedFinding>* kept_ = nullptr;
   const std::string* only_in_ = nullptr;
   RoundFlow rounds_;
-  struct ComesBackSo {
-    RoundsAround how;
-    ReadOfProgram read;
-  };
-  std::map<std::pair<const Instruction*, const Instruction*>, ComesBackSo> comes_back_;  // by origin and sink
+  std::map<std::pair<const Instruction*, const Instruction*>, RoundsAround>
+      comes_back_;  // by origin and sink
 };
 
 }  // namespace dtype_guard::flow

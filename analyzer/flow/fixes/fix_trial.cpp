@@ -85,7 +85,6 @@ std::optional<FixTrial::Verdict> FixTrial::judge(const Program& program,
   Verdict out;
   out.steps = result.steps;
   out.tells_half_types_apart = result.tells_half_types_apart;
-  out.asked_setting = result.asked_setting;
   out.given_up = result.not_analysed.size();
   const auto key = [](const SourceLocation& at, const std::string& api, const std::string& role) {
     return Key(at.file, at.line, at.column, api, role);
@@ -122,7 +121,7 @@ void FixTrial::judge_before(const Program& program, const Roots& roots, std::vec
   std::size_t spent = 0;
   Verdicts all(settings_.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = as_under_other(all, i);
+    all[i] = as_under_twin(all, i);
     if (!all[i]) all[i] = judge(program, roots, settings_[i], spent);
     if (!all[i]) break;
   }
@@ -163,16 +162,13 @@ void FixTrial::Verdict::add(const Verdict& more) {
   given_up += more.given_up;
   steps += more.steps;
   tells_half_types_apart = tells_half_types_apart || more.tells_half_types_apart;
-  asked_setting = asked_setting || more.asked_setting;
 }
 
-// What was judged under the same setting with the other half type is known where nothing went by which it is,
-// and what was judged without a question to the setting is known in all of them.
-std::optional<FixTrial::Verdict> FixTrial::as_under_other(const Verdicts& known, std::size_t setting) const {
+// What was judged under the same setting with the other half type is known where nothing went by which it is.
+std::optional<FixTrial::Verdict> FixTrial::as_under_twin(const Verdicts& known, std::size_t setting) const {
   const Setting& asked = settings_[setting];
   for (std::size_t i = 0; i < known.size(); ++i) {
     const Setting& other = settings_[i];
-    if (i != setting && known[i] && !known[i]->asked_setting && other.named == asked.named) return known[i];
     const bool is_twin = other.named == asked.named && other.handed_float == asked.handed_float &&
                          are_twins(other.what, asked.what);
     if (i == setting || !known[i] || !is_twin || known[i]->tells_half_types_apart) continue;
@@ -358,7 +354,7 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   std::optional<Program> program;
   std::vector<std::uint32_t> roots;
   const auto cured_in = [&](std::size_t i) {
-    if (!tried.after[i]) tried.after[i] = as_under_other(tried.after, i);
+    if (!tried.after[i]) tried.after[i] = as_under_twin(tried.after, i);
     if (!tried.after[i] && !program) {
       spent_on_others_ += size_;
       program.emplace(module_);

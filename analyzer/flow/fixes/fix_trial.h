@@ -43,7 +43,6 @@ class FixTrial {
     std::size_t given_up = 0;
     std::size_t steps = 0;
     bool tells_half_types_apart = false;
-    bool asked_setting = false;
     void add(const Verdict& more);  // of other roots
   };
   struct Setting {
@@ -64,7 +63,7 @@ class FixTrial {
   // Of each setting; empty when that takes more than the budget of a finding.
   const std::vector<Verdict>& verdicts_before(const Functions& functions);
   void judge_before(const Program& program, const Roots& roots, std::vector<Verdict>& out);
-  std::optional<Verdict> as_under_other(const Verdicts& known, std::size_t setting) const;
+  std::optional<Verdict> as_under_twin(const Verdicts& known, std::size_t setting) const;
   std::vector<Roots> by_class(const Roots& roots) const;
   static bool loses_nothing(const Refused& refused, const Verdict& after);
   std::vector<std::size_t> in_order() const;  // settings

@@ -7,13 +7,6 @@
 
 namespace dtype_guard::flow {
 
-struct ReadOfProgram {
-  bool flow = false;                 // how values flow in functions of the whole program
-  std::set<std::uint32_t> codes;     // the bodies of these functions
-  std::set<std::uint32_t> bodies;    // and of these, with those that they lead to
-  std::set<std::uint32_t> forwards;  // where modules are called, as CalledModules has it
-};
-
 class Consulted {
  public:
   Consulted();
@@ -21,20 +14,22 @@ class Consulted {
   Consulted(const Consulted&) = delete;
   Consulted& operator=(const Consulted&) = delete;
 
-  // Told by those who read.
+  // Told by those who read. How values flow in functions of the whole program:
   static void note_flow();
-  static void note_code(std::uint32_t function);
+  // The body of a function, and of those that it leads to:
   static void note_body(std::uint32_t function);
+  // Where a module is called, as CalledModules has it:
   static void note_calls_of(std::uint32_t forward);
-  // For what was kept of it.
-  static void note_again(const ReadOfProgram& then);
 
-  const ReadOfProgram& read() const { return read_; }
+  bool has_flow() const { return has_flow_; }
+  const std::set<std::uint32_t>& bodies() const { return bodies_; }
+  const std::set<std::uint32_t>& forwards() const { return forwards_; }
 
  private:
   static thread_local Consulted* now_;
   Consulted* const before_;
-  ReadOfProgram read_;
+  bool has_flow_ = false;
+  std::set<std::uint32_t> bodies_, forwards_;
 };
 
 }  // namespace dtype_guard::flow

@@ -3,8 +3,8 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,9 +19,13 @@
 #include "analyzer/flow/program/field_uses.h"
 #include "analyzer/flow/program/field_writes.h"
 #include "analyzer/flow/program/function_index.h"
-#include "analyzer/flow/program/halves.h"
 
 namespace dtype_guard::flow {
+
+// Classes of which every object that the program makes is given half parameters, and half buffers.
+struct ClassesMadeHalf {
+  std::set<std::string> parameters, buffers;
+};
 
 class Program {
  public:
@@ -48,22 +52,13 @@ class Program {
 
   // Known once that was looked for (roots/made_half.cpp), under that setting and release: what makes a class
   // half may ask for the dtype of an input.
-  std::shared_ptr<const ClassesMadeHalf>& made_half(const std::string& setting,
-                                                    const std::string& version) const {
+  std::optional<ClassesMadeHalf>& made_half(const std::string& setting, const std::string& version) const {
     return made_half_[{setting, version}];
-  }
-  // Of which roots that is known, by all that decides about it.
-  HalvesByRoot& halves_by_root() const { return halves_by_root_; }
-  // Roots by how many of them run each, by the roots (roots/made_half.cpp).
-  std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>>& callers_first() const {
-    return callers_first_;
   }
 
  private:
   mutable std::optional<std::vector<std::uint32_t>> roots_;
-  mutable std::map<std::pair<std::string, std::string>, std::shared_ptr<const ClassesMadeHalf>> made_half_;
-  mutable HalvesByRoot halves_by_root_;
-  mutable std::map<std::vector<std::uint32_t>, std::vector<std::uint32_t>> callers_first_;
+  mutable std::map<std::pair<std::string, std::string>, std::optional<ClassesMadeHalf>> made_half_;
 };
 
 }  // namespace dtype_guard::flow

@@ -54,7 +54,6 @@ bool answers(const Instruction& each, const FunctionInfo& info) {
 }
 
 bool answers(std::uint32_t function, const FunctionIndex& index) {
-  Consulted::note_code(function);
   const Function& code = index.function(function);
   return std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
     return std::any_of(block.instructions.begin(), block.instructions.end(),
@@ -64,6 +63,7 @@ bool answers(std::uint32_t function, const FunctionIndex& index) {
 }  // namespace
 
 bool callers_answer(std::uint32_t function, const Program& program) {
+  Consulted::note_flow();
   const FunctionIndex& index = program.functions;
   const auto callers = all_callers(function, program);
   if (!callers) return true;

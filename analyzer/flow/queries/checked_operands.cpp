@@ -4,7 +4,6 @@
 #include <set>
 
 #include "analyzer/flow/operators/contractions.h"
-#include "analyzer/flow/program/consulted.h"
 #include "analyzer/flow/queries/lineage.h"
 
 namespace dtype_guard::flow {
@@ -31,7 +30,6 @@ bool concerns_attention(const SinkRecord& check, const Program& program) {
   near.insert(callers.begin(), callers.end());
   const Lineage lineage(index);
   return std::any_of(near.begin(), near.end(), [&](std::uint32_t id) {
-    Consulted::note_code(id);
     const Function& function = index.function(id);
     const bool has_softmax = has(function, [](const Instruction& each) {
       const Operator* op = operator_of(each);

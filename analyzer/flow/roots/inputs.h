@@ -46,7 +46,7 @@ class Inputs {
 
   const Program& program_;
   const FunctionIndex& index_;
-  const AskedSetting& setting_;
+  const PrecisionSetting& setting_;
   const RunningRoot& root_;
   Origins& origins_;
   SymbolSets& symbols_;

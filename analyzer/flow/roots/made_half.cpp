@@ -3,8 +3,6 @@
 #include "analyzer/flow/roots/made_half.h"
 
 #include <algorithm>
-#include <memory>
-#include <utility>
 
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/program/consulted.h"
@@ -78,7 +76,7 @@ void MadeHalf::note_halves(const State& state, const std::vector<Value>& argumen
     if (!object || object->kind != HeapObject::Kind::kInstance || !index_.class_facts(object->type)) continue;
     const bool made_here = std::find(handed.begin(), handed.end(), id) == handed.end();
     for (const auto kind : {Registration::Kind::kParameter, Registration::Kind::kBuffer}) {
-      Halves& of_kind = kind == Registration::Kind::kParameter ? noted_.parameters : noted_.buffers;
+      Halves& of_kind = noted_.halves[kind];
       if (is_wholly_half(state, id, kind)) {
         of_kind.half.insert(object->type);
       } else if (made_here) {
@@ -104,29 +102,12 @@ static Functions makers(const Program& program) {
 }
 
 // What others run is seen there.
-static const Functions& callers_first(const Program& program, const Functions& roots) {
-  const auto [known, is_new] = program.callers_first().try_emplace(roots);
-  Functions& out = known->second;
-  if (!is_new) return out;
-  const FunctionIndex& index = program.functions;
-  const std::size_t count = index.module().functions.size();
-  std::vector<std::size_t> callers(count);
-  std::vector<std::uint32_t> seen_by(count);  // counted from 1
-  Functions work;
-  for (std::uint32_t at = 1; at <= roots.size(); ++at) {
-    const auto meet = [&](std::uint32_t each) {
-      if (std::exchange(seen_by[each], at) == at) return;
-      ++callers[each];
-      work.push_back(each);
-    };
-    meet(roots[at - 1]);
-    while (!work.empty()) {
-      const std::uint32_t next = work.back();
-      work.pop_back();
-      for (const std::uint32_t each : index.callees(next)) meet(each);
-    }
+static Functions callers_first(const FunctionIndex& index, const Functions& roots) {
+  std::map<std::uint32_t, std::size_t> callers;
+  for (const std::uint32_t root : roots) {
+    for (const std::uint32_t each : index.reached_from(root)) ++callers[each];
   }
-  out = roots;
+  Functions out = roots;
   std::stable_sort(out.begin(), out.end(),
                    [&](std::uint32_t a, std::uint32_t b) { return callers[a] < callers[b]; });
   return out;
@@ -150,7 +131,7 @@ static std::set<std::string> classes_made_by(const FunctionIndex& index, const F
 }
 
 const ClassesMadeHalf& MadeHalf::classes_made_half() {
-  std::shared_ptr<const ClassesMadeHalf>& known = program_.made_half(setting_.ask().name, torch_version_);
+  std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, torch_version_);
   const auto noted = [&]() -> const ClassesMadeHalf& {
     const bool some = !known->parameters.empty() || !known->buffers.empty();
     effects_.tells_half_types_apart = effects_.tells_half_types_apart || some;
@@ -158,19 +139,14 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
   };
   if (known) return noted();
   Consulted::note_flow();
-  known = std::make_shared<const ClassesMadeHalf>();
+  known.emplace();
   const Functions all = makers(program_);
-  HalvesOfRoot found;
-  const auto add = [](Halves& to, Halves& more) {
-    to.half.merge(more.half);
-    to.other.merge(more.other);
-    to.owned.merge(more.owned);
-  };
+  std::map<Registration::Kind, Halves> found;
   std::set<std::uint32_t> seen;  // run as a root, or within one
   bool is_cut_short = false;
   const auto look_at = [&](const Functions& functions) {
     if (functions.empty()) return;
-    for (const std::uint32_t root : callers_first(program_, roots_that_call(program_, all, functions))) {
+    for (const std::uint32_t root : callers_first(index_, roots_that_call(program_, all, functions))) {
       if (is_cut_short) return;
       if (seen.contains(root)) continue;
       HalvesOfRoot of_root;
@@ -183,23 +159,28 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
         throw;
       }
       seen.merge(of_root.has_run);
-      add(found.parameters, of_root.parameters);
-      add(found.buffers, of_root.buffers);
+      for (auto& [kind, halves] : of_root.halves) {
+        found[kind].half.merge(halves.half);
+        found[kind].other.merge(halves.other);
+        found[kind].owned.merge(halves.owned);
+      }
     }
   };
   look_at(functions_with(index_, converts));
   const auto made = [&](const Function& each) {
     return each.kind == FunctionKind::kConstructor &&
-           (found.parameters.half.contains(each.class_name) || found.buffers.half.contains(each.class_name));
+           std::any_of(found.begin(), found.end(),
+                       [&](const auto& one) { return one.second.half.contains(each.class_name); });
   };
   look_at(functions_with(index_, made));
   if (is_cut_short) {  // what was not looked at may make half whatever it makes
     const std::set<std::string> any = classes_made_by(index_, all);
-    known = std::make_shared<const ClassesMadeHalf>(ClassesMadeHalf{any, any});
+    known = ClassesMadeHalf{any, any};
     return noted();
   }
-  const auto always = [&](const Halves& all_found) {
+  const auto always = [&](Registration::Kind kind) {
     std::set<std::string> out;
+    const Halves& all_found = found[kind];
     std::set_difference(all_found.half.begin(), all_found.half.end(), all_found.other.begin(),
                         all_found.other.end(), std::inserter(out, out.end()));
     for (std::size_t before = out.size() + 1; before != out.size();) {
@@ -210,8 +191,7 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
     }
     return out;
   };
-  known = std::make_shared<const ClassesMadeHalf>(
-      ClassesMadeHalf{always(found.parameters), always(found.buffers)});
+  known = ClassesMadeHalf{always(Registration::Kind::kParameter), always(Registration::Kind::kBuffer)};
   return noted();
 }
 
@@ -239,12 +219,7 @@ static bool is_made_half(const State& state, const Value& value, std::vector<Hea
 // Autocast over float32 parameters is not what a module is run under that makes itself half, or that the
 // program makes half.
 bool MadeHalf::contradicts_autocast(const State& state, const std::vector<Value>& arguments) {
-  const bool has_object = std::any_of(arguments.begin(), arguments.end(), [](const Value& each) {
-    return std::any_of(each.begin(), each.end(),
-                       [](const Alternative& one) { return one.kind == Kind::kObject; });
-  });
-  if (!has_object || options_.settings_named_by_user) return false;
-  if (setting_.ask().autocast == Dtype::kUndefined) return false;
+  if (setting_.autocast == Dtype::kUndefined || options_.settings_named_by_user) return false;
   std::vector<HeapId> seen;
   for (const Value& each : arguments) {
     if (is_made_half(state, each, seen)) return true;
@@ -266,10 +241,8 @@ bool MadeHalf::is_always(const std::set<std::string>& made_half, const std::stri
 
 // Module::to converts buffers as well.
 bool MadeHalf::buffers_are_made_half(const std::string& class_name) {
-  if (options_.settings_named_by_user) return false;
-  const PrecisionSetting& setting = setting_.ask();
-  return is_half(setting.parameters) && !is_half(setting.buffers) &&
-         is_always(classes_made_half().buffers, class_name);
+  const bool asked = is_half(setting_.parameters) && !is_half(setting_.buffers);
+  return asked && !options_.settings_named_by_user && is_always(classes_made_half().buffers, class_name);
 }
 
 }  // namespace dtype_guard::flow

@@ -33,7 +33,7 @@ class MadeHalf {
   // Where the root is one of those that are evaluated for this.
   void begin_notes() { notes_halves_ = true; }
   bool takes_notes() const { return notes_halves_; }
-  void begin_root() { noted_.parameters = noted_.buffers = {}; }
+  void begin_root() { noted_.halves = {}; }
   void note_run(std::uint32_t function) { noted_.has_run.insert(function); }
   void note_halves(const State& state, const std::vector<Value>& arguments,
                    const std::vector<HeapId>& handed);
@@ -47,7 +47,7 @@ class MadeHalf {
   const Program& program_;
   const FunctionIndex& index_;
   const AnalysisOptions& options_;
-  const AskedSetting& setting_;
+  const PrecisionSetting& setting_;
   const std::string& torch_version_;
   const Work& work_;
   Identities& ids_;

@@ -75,9 +75,8 @@ Value Inputs::constructor_argument(const Function& constructor, std::size_t at, 
   if (parameter.kind == ParameterKind::kDtype || parameter.kind == ParameterKind::kOptions) {
     // What a model is told to be made in is what its parameters are. Not under autocast, where they are what
     // nothing was told: it may as well be told what autocast computes in.
-    const PrecisionSetting& setting = setting_.ask();
-    const bool autocast = setting.autocast != Dtype::kUndefined;
-    Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting.parameters);
+    const bool autocast = setting_.autocast != Dtype::kUndefined;
+    Alternative told = Alternative::a_dtype(autocast ? Dtype::kUndefined : setting_.parameters);
     told.assumed = true;
     told.symbols = ids_.choice(Nature::kSetting, inner, &constructor, position);
     return Value(told);

@@ -88,9 +88,8 @@ void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, c
   if (looks) others_.doubt_reassigned(state, arguments, function, root);
   others_.give_what_setters_do(state, arguments, function, root);
   if (looks && made_half_.contradicts_autocast(state, arguments)) return run.keep();
-  if (const Dtype ambient = code.is_main ? Dtype::kUndefined : setting_.ask().autocast;
-      ambient != Dtype::kUndefined)
-    state.autocast = {true, false, true, ambient, {}};
+  if (!code.is_main && setting_.autocast != Dtype::kUndefined)
+    state.autocast = {true, false, true, setting_.autocast, {}};
   if (code.is_main) {
     for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
       if (device != options_.device)
@@ -107,15 +106,6 @@ void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, c
   if (alive && !made_.watched.empty()) note_witnesses(state);
   run.keep();
 }
-
-namespace {
-Alternative handed_in(const AskedSetting& setting, RankSymbol rank) {
-  Alternative out = Alternative::tensor(setting.ask().inputs, Rank{});
-  out.assumed = true;
-  out.rank.symbol = rank;
-  return out;
-}
-}  // namespace
 
 Value Inputs::input(const Parameter& parameter, ContextId context, int position, Nature nature,
                     State& state) {
@@ -136,18 +126,18 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
     one.symbols = symbols_.unite(one.symbols, none.symbols);
     return by_reference(Value({none, one}));
   };
+  Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
+  tensor.assumed = true;
   const bool is_one =
       parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
   const bool none_by_default =
       parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
   const bool may_be_none = none_by_default || parameter.type == kListOrNone;
   // Objects of one class share their inputs, and are several.
-  const RankSymbol rank =
-      is_one && made_.being_made == 0 ? ids_.rank(context, &index_, position) : RankSymbol{};
-  const auto tensor = [&] { return handed_in(setting_, rank); };
+  if (is_one && made_.being_made == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
-      if (parameter.type.empty()) return by_reference(effects_.as_input(Value(tensor())));
+      if (parameter.type.empty()) return by_reference(effects_.as_input(Value(tensor)));
       // A typed pointer states its dtype itself.
       const auto element = parse_dtype(parameter.type);
       effects_.note_named(element.value_or(Dtype::kUndefined));
@@ -155,23 +145,21 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
       return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
     case ParameterKind::kOptionalTensor:
-      return or_none(tensor());
+      return or_none(tensor);
     case ParameterKind::kTensorList: {
       HeapObject list;
       list.kind = HeapObject::Kind::kContainer;
-      list.rest = Value(tensor());
+      list.rest = Value(tensor);
       const HeapId of_list = ids_.object(context, &parameter, position);  // beside what refers to it
       state.put(of_list, std::move(list));
       const Alternative handed = Alternative::at(Kind::kObject, of_list);
       return may_be_none ? or_none(handed) : by_reference(Value(handed));
     }
     case ParameterKind::kDtype:
-    case ParameterKind::kOptions: {
-      Alternative dtype = tensor();
-      dtype.kind = Kind::kDtype;
-      dtype.rank = {};
-      return by_reference(Value(dtype));
-    }
+    case ParameterKind::kOptions:
+      tensor.kind = Kind::kDtype;
+      tensor.rank = {};
+      return by_reference(Value(tensor));
     case ParameterKind::kNumber: {
       Alternative number = Alternative::integer(std::nullopt);
       if (parameter.type == "float" || parameter.type == "double") number = Alternative::real();
@@ -240,13 +228,11 @@ void Inputs::apply_setting(State& state, const Value& value, std::vector<HeapId>
       }
       const bool buffer = one.kind == Registration::Kind::kBuffer && !made_.half_buffers;
       const bool norm = is_norm && one.kind == Registration::Kind::kParameter;
+      const Dtype dtype = buffer ? setting_.buffers : norm ? setting_.norms : setting_.parameters;
       // One that may be left out is None or a parameter.
       for (const Alternative& handle : one.value) {
         const HeapObject* tensor = handle.kind == Kind::kHandle ? state.find(handle.object) : nullptr;
-        if (!tensor || tensor->stated) continue;
-        const PrecisionSetting& setting = setting_.ask();
-        const Dtype dtype = buffer ? setting.buffers : norm ? setting.norms : setting.parameters;
-        set_contents(state, handle.object, dtype, buffer, symbols_);
+        if (tensor && !tensor->stated) set_contents(state, handle.object, dtype, buffer, symbols_);
       }
     }
   }

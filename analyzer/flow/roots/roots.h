@@ -46,7 +46,7 @@ class Roots {
   const Program& program_;
   const FunctionIndex& index_;
   const AnalysisOptions& options_;
-  const AskedSetting& setting_;
+  const PrecisionSetting& setting_;
   RunningRoot& root_;
   Origins& origins_;
   SymbolSets& symbols_;

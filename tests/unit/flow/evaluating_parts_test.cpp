@@ -121,9 +121,9 @@ TEST_CASE_METHOD(Rooted, "made half: autocast is not for a module that makes its
 TEST_CASE_METHOD(Rooted, "made half: what a root leaves is noted, by class") {
   made_half.begin_notes();
   made_half.note_halves(state, {layer(Dtype::kFloat16, true)}, {});
-  CHECK(made_half.noted().parameters.half.contains("Layer"));
+  CHECK(made_half.noted().halves.at(Registration::Kind::kParameter).half.contains("Layer"));
   made_half.begin_root();
-  CHECK(made_half.noted().parameters.half.empty());
+  CHECK(made_half.noted().halves.empty());
 }
 
 TEST_CASE_METHOD(Rooted, "inputs: a tensor is what the setting hands in, and an object as constructed") {

@@ -159,8 +159,7 @@ struct Code {
   PrecisionSetting setting{
       "half", Dtype::kFloat16, Dtype::kFloat16, Dtype::kFloat16, Dtype::kFloat16, Dtype::kUndefined, false};
   std::string torch_version = "2.13";
-  AskedSetting asked_setting{setting};
-  Subject subject{program, program.functions, options, asked_setting, torch_version};
+  Subject subject{program, program.functions, options, setting, torch_version};
   Names names;
   RunningRoot root;
   Effects effects;

@@ -175,22 +175,18 @@ bool Calls::call_instruction(Activation& activation, const Instruction& instruct
 }
 
 namespace {
-// Whether a tensor may be what the setting hands in, whatever that is.
+// Whether a tensor may be what the setting hands in.
 enum class Handed : std::uint8_t { kInput, kUnknown, kNoInput };
-Handed handed_as(const std::vector<Alternative>& all) {
+Handed handed_as(const std::vector<Alternative>& all, Dtype input) {
   const auto has = [&](const auto& what) { return std::any_of(all.begin(), all.end(), what); };
   const bool is_unknown = has(
       [](const Alternative& each) { return each.kind != Kind::kNone && each.dtype == Dtype::kUndefined; });
   const bool is_certain =
       has([](const Alternative& each) { return each.dtype != Dtype::kUndefined && !each.uncertain; });
-  if (is_unknown && is_certain) return Handed::kNoInput;
+  const bool is_wider =
+      has([&](const Alternative& each) { return is_floating(each.dtype) && bits(each.dtype) > bits(input); });
+  if (is_wider || (is_unknown && is_certain)) return Handed::kNoInput;
   return is_unknown ? Handed::kUnknown : Handed::kInput;
-}
-
-unsigned bits_of_widest(const std::vector<Alternative>& all) {
-  unsigned out = 0;
-  for (const Alternative& each : all) out = std::max(out, is_floating(each.dtype) ? bits(each.dtype) : 0U);
-  return out;
 }
 }  // namespace
 
@@ -203,21 +199,17 @@ bool Calls::give_from_setting(const Function& callee, ContextId context, std::ve
   if (is_lambda || callee.external || callee.foreign) return false;
   const std::size_t first = arguments.size() - std::min(arguments.size(), callee.parameters.size());
   std::vector<std::size_t> unknown;
-  unsigned widest = 0;
   for (std::size_t i = 0; i + first < arguments.size(); ++i) {
     const Parameter& parameter = callee.parameters[i];
     if (parameter.kind != ParameterKind::kTensor || !parameter.type.empty()) continue;
-    const std::vector<Alternative> all = memory_.tensors(state, arguments[i + first]);
-    const Handed handed = handed_as(all);
+    const Handed handed = handed_as(memory_.tensors(state, arguments[i + first]), setting_.inputs);
     if (handed == Handed::kNoInput) return false;
     if (handed == Handed::kUnknown) unknown.push_back(i);
-    widest = std::max(widest, bits_of_widest(all));
   }
-  if (unknown.empty() || widest > bits(setting_.ask().inputs)) return false;
   for (const std::size_t i : unknown)
     arguments[i + first] =
         inputs_.input(callee.parameters[i], context, static_cast<int>(i), Nature::kArgument, state);
-  return true;
+  return !unknown.empty();
 }
 
 // What the setting decided of it is none of the caller's knowledge.

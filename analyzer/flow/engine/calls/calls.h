@@ -73,7 +73,7 @@ class Calls {
   const Program& program_;
   const FunctionIndex& index_;
   const AnalysisOptions& options_;
-  const AskedSetting& setting_;
+  const PrecisionSetting& setting_;
   const RunningRoot& root_;
   Origins& origins_;
   SymbolSets& symbols_;

@@ -84,7 +84,7 @@ bool Escapes::may_be_handed_inputs(const Activation& activation, const Instructi
     if (beside.begin() != beside.end() && beside.begin()->kind == Kind::kDtype) return false;
     for (const Alternative& each : memory_.tensors(state, beside)) {
       const bool fits = each.kind != Kind::kTensor || each.rank.wrapped || each.dtype == Dtype::kUndefined ||
-                        !is_floating(each.dtype) || each.dtype == setting_.ask().inputs;
+                        each.dtype == setting_.inputs || !is_floating(each.dtype);
       if (!fits) return false;
     }
   }

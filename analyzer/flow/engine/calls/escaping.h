@@ -42,7 +42,7 @@ class Escapes {
   const Program& program_;
   const FunctionIndex& index_;
   const AnalysisOptions& options_;
-  const AskedSetting& setting_;
+  const PrecisionSetting& setting_;
   const RunningRoot& root_;
   SymbolSets& symbols_;
   Identities& ids_;

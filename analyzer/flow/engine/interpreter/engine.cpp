@@ -7,7 +7,6 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/passed_tests.h"
-#include "analyzer/flow/program/consulted.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -21,29 +20,11 @@ constexpr std::size_t kMaxVisits = 64;
 // programs with few and many of either.
 constexpr std::size_t kObjectsForGuard = 2048;
 constexpr ValueId kResult = 0;  // where a finished activation has its result; no instruction has that id
-
-void finish(Activation& activation, const Value& result, State state) {
-  state.values = {};
-  state.values.change(kResult) = result;
-  activation.returns.insert_or_assign(activation.block, std::move(state));
-}
-
-// Known of this setting or of all, from this run or from an earlier one; null where too little is left of
-// the work that it took.
-const KnownHalves* known_halves(const Program& program, const std::string& key, const std::string& setting,
-                                const Work& work) {
-  const HalvesByRoot& all = program.halves_by_root();
-  const KnownHalves* out = nullptr;
-  if (const auto found = all.known.find(key); found != all.known.end()) out = &found->second;
-  if (!out && all.store) out = all.store->find_halves(key, program);
-  if (!out && all.store) out = all.store->find_halves(key + ' ' + setting, program);
-  return out && work.has_left(out->work) ? out : nullptr;
-}
 }  // namespace
 
 Engine::Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
                const std::string& torch_version, Work& work)
-    : given_(setting), subject_{program, program.functions, options, setting_, torch_version}, work_(work) {}
+    : subject_{program, program.functions, options, setting, torch_version}, work_(work) {}
 
 Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
                    const Activation* caller, bool& alive, const Instruction* site) {
@@ -102,36 +83,11 @@ void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, Othe
 }
 
 HalvesOfRoot Engine::halves_of(std::uint32_t root) {
-  const std::string key = fmt::format("{} {} {} {} {}", root, subject_.torch_version, options_.device,
-                                      options_.step_budget, options_.memo_variant);
-  if (const KnownHalves* known = known_halves(subject_.program, key, given_.name, work_)) {
-    work_.add(known->work);
-    if (!known->problem.empty()) throw BudgetExceeded(known->problem);
-    ran_.insert(known->ran.begin(), known->ran.end());
-    return known->halves;
-  }
-  const Consulted consulted;
-  KnownHalves now;
-  const std::size_t begun_at = work_.done();
-  Engine engine(subject_.program, options_, given_, subject_.torch_version, work_);
+  Engine engine(subject_.program, options_, subject_.setting, subject_.torch_version, work_);
   engine.made_half_.begin_notes();
-  try {
-    engine.evaluate_root(root);
-    now.halves = engine.made_half_.noted();
-  } catch (const BudgetExceeded& exceeded) {
-    now.problem = exceeded.what();
-  }
-  now.ran = std::move(engine.ran_);
-  now.work = work_.done() - begun_at;
-  HalvesByRoot& all = subject_.program.halves_by_root();
-  const bool holds = now.problem.empty() || (!work_.is_used_up() && !work_.is_used_up_by_root());
-  const bool asked = engine.asked_setting();
-  if (holds && all.store)
-    all.store->keep_halves(asked ? key + ' ' + given_.name : key, now, consulted.read(), subject_.program);
-  if (holds && !asked) all.known.insert_or_assign(key, now);
-  if (!now.problem.empty()) throw BudgetExceeded(now.problem);
-  ran_.merge(now.ran);
-  return std::move(now.halves);
+  engine.evaluate_root(root);
+  ran_.merge(engine.ran_);
+  return engine.made_half_.noted();
 }
 
 void Engine::run(Activation& activation, State entry) {
@@ -271,6 +227,12 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
   }
   finish(activation, Value(), std::move(state));  // a block without terminator
   return out;
+}
+
+void Engine::finish(Activation& activation, const Value& result, State state) {
+  state.values = {};
+  state.values.change(kResult) = result;
+  activation.returns.insert_or_assign(activation.block, std::move(state));
 }
 
 }  // namespace dtype_guard::flow

@@ -39,7 +39,6 @@ class Engine final : public Evaluator {
   MadeObjects& objects() { return made_; }
   const MadeObjects& objects() const { return made_; }
   Roots& roots() { return roots_; }
-  bool asked_setting() const { return setting_.was_asked(); }  // since it began
   bool tells_half_types_apart() const { return effects_.tells_half_types_apart; }
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const { return ranks_.proved_by(record); }
@@ -71,11 +70,10 @@ class Engine final : public Evaluator {
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
   void note_watched(const Instruction& instruction, const State& state);
+  static void finish(Activation& activation, const Value& result, State state);
   // transfer.cpp: false when the path ends here.
   bool transfer(Activation& activation, const Instruction& instruction, State& state);
 
-  const PrecisionSetting& given_;
-  AskedSetting setting_{given_};
   Subject subject_;
   const FunctionIndex& index_ = subject_.index;
   const AnalysisOptions& options_ = subject_.options;

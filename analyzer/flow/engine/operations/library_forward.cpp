@@ -177,9 +177,8 @@ std::vector<Alternative> LibraryModules::module_parameter(const ModuleType& type
   const HeapObject* object = module && module->kind == Kind::kObject ? state.find(module->object) : nullptr;
   const auto cell = object ? object->cells.find(ids_.field(name)) : Cells::const_iterator();
   if (object && cell != object->cells.end()) return memory_.tensors(state, cell->second);
-  const PrecisionSetting& setting = setting_.ask();
   Alternative parameter =
-      Alternative::tensor(type.norm ? setting.norms : setting.parameters, Rank::at_least(1));
+      Alternative::tensor(type.norm ? setting_.norms : setting_.parameters, Rank::at_least(1));
   parameter.assumed = true;
   return {parameter};
 }

@@ -58,7 +58,7 @@ class LibraryModules {
 
   const Program& program_;
   const FunctionIndex& index_;
-  const AskedSetting& setting_;
+  const PrecisionSetting& setting_;
   const RunningRoot& root_;
   SymbolSets& symbols_;
   Identities& ids_;
