@@ -47,6 +47,8 @@ class FunctionIndex {
   const std::vector<std::uint32_t>& may_run(const Instruction& instruction) const;
   // The same of all that a function holds; sorted, each once.
   const std::vector<std::uint32_t>& callees(std::uint32_t function) const;
+  // Of these, those that a call names by their key; sorted, each once. Not kept.
+  std::vector<std::uint32_t> callees_by_key(std::uint32_t function) const;
   // What a function leads to, itself included.
   std::set<std::uint32_t> reached_from(std::uint32_t function) const;
   const ClassFacts* class_facts(std::string_view name) const;

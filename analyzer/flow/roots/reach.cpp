@@ -293,7 +293,7 @@ std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std:
 
 std::vector<std::uint32_t> roots_that_call(const Program& program, const std::vector<std::uint32_t>& roots,
                                            const std::vector<std::uint32_t>& functions) {
-  return chosen(roots, Reach(program.callers.all(), functions));
+  return chosen(roots, Reach(program.callers.by_key(), functions));
 }
 
 }  // namespace dtype_guard::flow

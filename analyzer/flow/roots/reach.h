@@ -23,7 +23,7 @@ std::vector<std::uint32_t> nearest_first(const Program& program, const std::vect
 // root is given.
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                           const std::vector<std::uint32_t>& functions);
-// The same, by what their own code calls.
+// The same, by what their own code calls by key: a method that is called by its name alone is a root itself.
 std::vector<std::uint32_t> roots_that_call(const Program& program, const std::vector<std::uint32_t>& roots,
                                            const std::vector<std::uint32_t>& functions);
 

@@ -22,7 +22,7 @@ def lint(case, which):
     if case.said("packages", False):
         options.append(f"--python={HERE / case.said('packages')}")
     by_default = all("fp32-buffers" in each or "autocast" in each for each in case.breaks)
-    if which == "ok":
+    if which == "ok" and not case.said("ruled out", False):
         options.append(f"--precision={EVERY}")
     elif not by_default and not any("fp32-buffers" in each or "autocast" in each for each in case.breaks):
         options.append("--precision=" + ",".join(case.breaks))

@@ -2,7 +2,8 @@
 that end in `#! ok` only in the right one; lines keep their numbers. `# expect: RULE` marks where the wrong twin's finding
 has its place, `# run: EXPRESSION` says how truth.py runs it, `# breaks: SETTING, ...` under which precision settings the
 wrong twin hands a call what it refuses (the right twin: under none), `# missed: REASON` that dtype-lint does not find it,
-`# packages: FOLDER` what is installed, `# models: yes` that dtype-lint's models of libraries stand in for packages,
+`# packages: FOLDER` what is installed, `# ruled out: SETTING, ...` which settings the right
+twin's own code rules out: it is not run under these, and checked under the default ones, `# models: yes` that dtype-lint's models of libraries stand in for packages,
 `# products: half` that attention is written by hand, and a product of matrices in float32 counts like a refusal,
 `# products: wide` that it is written by hand and computed in float32 on purpose."""
 import pathlib
@@ -26,6 +27,7 @@ class Case:
         self.run = self.said("run")
         broken = self.said("breaks")
         self.breaks = sorted(each for word in re.split(r",\s*", broken) for each in GROUPS.get(word, [word]))
+        self.ruled_out = re.split(r",\s*", self.said("ruled out", False))
         self.missed = self.said("missed", False)
         unknown = set(self.breaks) - set(SETTINGS)
         assert self.run and not unknown, f"{path}: needs a '# run:' line and known settings, not {unknown}"
@@ -50,6 +52,7 @@ class Example:
     def __init__(self, name, run, breaks, libraries=""):
         self.folder = HERE.parents[2] / "examples" / name
         self.path, self.name, self.run, self.libraries, self.missed = self.folder / "before.py", f"examples/{name}", run, libraries, ""
+        self.ruled_out = []
         self.breaks = sorted(each for word in breaks.split() for each in GROUPS.get(word, [word]))
 
     def said(self, word, _needed=True):

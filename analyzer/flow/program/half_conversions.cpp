@@ -1,0 +1,99 @@
+#include "analyzer/flow/program/half_conversions.h"
+
+#include <algorithm>
+#include <functional>
+#include <set>
+
+#include "rules/operators/library_names.h"
+#include "rules/operators/operators.h"
+
+namespace dtype_guard::flow {
+namespace {
+constexpr std::size_t kMaxSources = 32;
+
+const Parameter* parameter_of(const Function& code, const Instruction& param) {
+  const bool has_self = code.kind == FunctionKind::kMethod || code.kind == FunctionKind::kConstructor ||
+                        code.kind == FunctionKind::kLambda;
+  const std::int64_t at = std::get<std::int64_t>(param.constant) - (has_self ? 1 : 0);
+  return at >= 0 && at < static_cast<std::int64_t>(code.parameters.size()) ? &code.parameters[at] : nullptr;
+}
+
+// The instructions that a value can come from, through variables, copies, choices and conversions.
+class Sources {
+ public:
+  Sources(const Function& code, const FunctionInfo& info) : code_(code), info_(info) {}
+
+  bool any(ValueId value, const std::function<bool(const Instruction&)>& fits) {
+    if (!seen_.insert(value).second) return false;
+    const Instruction* from = info_.definition(value);
+    if (!from || seen_.size() > kMaxSources) return true;
+    const bool variable = from->op == Op::kLoad && from->place.base == 0 && from->place.path.empty();
+    if (variable) return any_stored(from->place.variable, fits);
+    const bool same = from->op == Op::kOperator && is_named(Named::kConvertsModule, from->name);
+    if (same && !from->args.empty()) return any(from->args[0].value, fits);
+    if (from->op != Op::kPhi && from->op != Op::kCopy) return fits(*from);
+    return std::any_of(from->args.begin(), from->args.end(),
+                       [&](const Argument& each) { return any(each.value, fits); });
+  }
+
+ private:
+  bool any_stored(VariableId variable, const std::function<bool(const Instruction&)>& fits) {
+    bool none = true;
+    for (const Block& block : code_.blocks) {
+      for (const Instruction& each : block.instructions) {
+        const bool here = each.place.base == 0 && each.place.variable == variable;
+        if (!here || (each.op != Op::kStore && each.op != Op::kAddress)) continue;
+        none = false;
+        if (each.op == Op::kAddress || each.args.empty()) return true;
+        if (each.place.path.empty() && any(each.args[0].value, fits)) return true;
+      }
+    }
+    return none;  // another function's variable
+  }
+
+  const Function& code_;
+  const FunctionInfo& info_;
+  std::set<ValueId> seen_;
+};
+
+// What a tensor is states no dtype, nor does what another value has.
+bool may_state_half(const Function& code, const FunctionInfo& info, ValueId dtype) {
+  return Sources(code, info).any(dtype, [&](const Instruction& from) {
+    if (from.op == Op::kDtypeOf) return false;
+    if (from.op == Op::kParam) {
+      const Parameter* parameter = parameter_of(code, from);
+      return !parameter || parameter->kind == ParameterKind::kDtype ||
+             parameter->kind == ParameterKind::kOther || parameter->kind == ParameterKind::kObject;
+    }
+    if (from.op != Op::kConst) return true;
+    const Dtype* constant = std::get_if<Dtype>(&from.constant);
+    return constant ? is_half(*constant) : std::holds_alternative<Unknown>(from.constant);
+  });
+}
+
+bool may_be_module(const Function& code, const FunctionInfo& info, ValueId value) {
+  return Sources(code, info).any(value, [&](const Instruction& from) {
+    if (from.op == Op::kParam) {
+      const Parameter* parameter = parameter_of(code, from);
+      return !parameter || parameter->kind == ParameterKind::kObject ||
+             parameter->kind == ParameterKind::kOther;
+    }
+    return from.op != Op::kOperator || !find_operator(from.name);
+  });
+}
+}  // namespace
+
+bool may_convert_to_half(const FunctionIndex& index, std::uint32_t function) {
+  const Function& code = index.function(function);
+  const FunctionInfo& info = index.info(function);
+  const auto converts = [&](const Instruction& each) {
+    const bool either = each.op == Op::kOperator && is_named(Named::kConvertsModule, each.name);
+    return (either || each.op == Op::kRetype) && each.args.size() == 2 &&
+           may_be_module(code, info, each.args[0].value) && may_state_half(code, info, each.args[1].value);
+  };
+  return std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(), converts);
+  });
+}
+
+}  // namespace dtype_guard::flow
