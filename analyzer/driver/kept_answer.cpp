@@ -80,7 +80,7 @@ void pack(Bytes& bytes, Is<KeptGroup::Call::Operand> auto& one) {
 }
 template <typename Bytes>
 void pack(Bytes& bytes, Is<KeptGroup::Call> auto& one) {
-  bytes(one.name, one.range, one.function, one.place, one.operands);
+  bytes(one.name, one.range, one.root, one.function, one.place, one.operands);
 }
 template <typename Bytes>
 void pack(Bytes& bytes, Is<KeptGroup::Position> auto& one) {

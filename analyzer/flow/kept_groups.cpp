@@ -72,6 +72,7 @@ KeptGroup KeptGroups::group(const std::vector<KeptRoot>& roots, const SeenByRoot
     KeptGroup::Call& call = out.calls.emplace_back();
     call.name = record.instruction->name;
     call.range = record.instruction->range;
+    call.root = record.root;
     call.function = record.function;
     call.place = record.place;
     for (const SinkOperand& each : record.operands) call.operands.push_back({each.role, is_known(each)});
@@ -97,6 +98,7 @@ void KeptGroups::give_back(const KeptGroup& group, const Program& program, SeenB
     instruction.range = call.range;
     SinkRecord& record = seen.records.emplace_back();
     record.instruction = &instruction;
+    record.root = call.root;
     record.function = call.function;
     record.place = call.place;
     for (const auto& [role, is_known] : call.operands) {

@@ -29,6 +29,7 @@ struct KeptGroup {
   struct Call {
     std::string name;
     SourceRange range;
+    std::uint32_t root = 0;
     std::uint32_t function = 0;
     SinkPlace place = SinkPlace::kCall;
     struct Operand {

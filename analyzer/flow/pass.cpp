@@ -34,7 +34,7 @@ void SeenByRoots::count(const Engine& engine) {
   tells_half_types_apart = tells_half_types_apart || engine.tells_half_types_apart();
 }
 
-void SeenByRoots::note(const Engine& engine) {
+void SeenByRoots::note(const Engine& engine, std::uint32_t root) {
   std::vector<SinkRecord> all = engine.records();
   for (SinkRecord& each : all) {
     Instruction& call = calls.emplace_back();  // the engine's own may be gone when this is read
@@ -42,6 +42,7 @@ void SeenByRoots::note(const Engine& engine) {
     call.name = each.instruction->name;
     call.range = each.instruction->range;
     each.instruction = &call;
+    each.root = root;
     records.push_back(std::move(each));
   }
   const FollowedCalls& now = engine.calls();
@@ -124,7 +125,7 @@ Engine* Pass::evaluate(std::uint32_t root, SeenByRoots& out, std::string& proble
     }
     out.count(engine);
     if (!problem.empty()) return nullptr;
-    out.note(engine);
+    out.note(engine, root);
     if (others == OtherCode::kLookedAt || has_defects(engine, root)) continue;
     is_settled_ = !engine.tells_half_types_apart();
     return nullptr;

@@ -25,8 +25,8 @@ struct SeenByRoots {
   std::size_t steps = 0;
   bool tells_half_types_apart = false;  // with the other one all may be otherwise
 
-  void count(const Engine& engine);  // what an evaluation took
-  void note(const Engine& engine);   // and what it recorded
+  void count(const Engine& engine);                     // what an evaluation took
+  void note(const Engine& engine, std::uint32_t root);  // and what it recorded
 };
 
 class Pass {

@@ -65,7 +65,7 @@ class Analysis {
   std::map<std::string, std::map<std::string, std::set<std::uint32_t>>> settled_;
   FindingCollector collector_{module_, options_};
   // What the evaluation of all roots saw.
-  ReachedCalls calls_{module_};
+  ReachedCalls calls_{program_};
   UnseenCalls unseen_{program_.functions, options_.contracts ? *options_.contracts : builtin_contracts()};
   AnalysisResult out_;
 };

@@ -24,6 +24,7 @@ enum class SinkPlace : std::uint8_t { kCall, kStore, kLayer, kCheck, kLeaving, k
 struct SinkRecord {
   const Api* api = nullptr;
   SinkPlace place = SinkPlace::kCall;
+  std::uint32_t root = 0;  // whose evaluation came to it
   std::uint32_t function = 0;
   const Instruction* instruction = nullptr;
   ContextId context = 0;

@@ -115,6 +115,35 @@ class Model(nn.Module):
             x = layer(x)
         return x
 """
+MASKED = """import torch
+from torch import nn
+from transformers.masking_utils import create_causal_mask
+
+
+class Attention(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.qkv = nn.Linear(dim, dim * 3)
+
+    def forward(self, x, mask, scale: float | None = None):
+        q, k, v = self.qkv(x).unsqueeze(1).chunk(3, dim=-1)
+        if scale is None:
+            scale = q.shape[-1] ** -0.5
+        scores = q @ k.transpose(-1, -2) * scale + mask
+        return scores.softmax(dim=-1) @ v
+"""
+MASKING = """
+
+class Model(nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.config, self.embed, self.attention = config, nn.Embedding(16, 64), Attention(64)
+
+    def forward(self, ids):
+        x = self.embed(ids)
+        mask = create_causal_mask(config=self.config, inputs_embeds=x, attention_mask=None)
+        return self.attention(x, mask, self.config.scale)
+"""
 # Of few classes each is taken to be what any call runs.
 MANY = "from torch import nn\n" + "".join(f"""
 
@@ -153,6 +182,14 @@ class Sight(Case):
         schema = (ROOT / "rules" / "report" / "report.schema.json").read_text(encoding="utf-8")
         jsonschema.validate(report, json.loads(schema))
         self.assertEqual(self.closing("a.py"), ["no findings; 1 attention call checked; 1 file analysed"])
+
+    def test_what_the_program_itself_hands_over_decides(self):
+        self.write(a__py=MASKED)
+        alone = self.report("a.py", status=0)
+        self.assertEqual([call["unknown"] for call in alone["calls"]], [[], ["left"]])
+        self.write(a__py=MASKED + MASKING)
+        called = self.report("a.py", status=0)
+        self.assertEqual([call["unknown"] for call in called["calls"]], [[], []])
 
     def test_calls_into_libraries_are_named_once(self):
         self.write(a__py=LIBRARY)
