@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/python/signatures.h"
 #include "rules/text/utf8.h"
 
 namespace dtype_guard::python {
@@ -33,10 +34,8 @@ std::string folded(std::string_view text) {
 }
 
 std::string_view parameter_name(const Node& parameter) {
-  if (parameter.is("identifier")) return parameter.text();
-  const Node name = parameter.field("name");
-  if (name) return name.is("identifier") ? name.text() : name.child(0).text();
-  return parameter.child(0).is("identifier") ? parameter.child(0).text() : parameter.child(0).child(0).text();
+  const Node name = written_name(parameter);
+  return name.is("identifier") ? name.text() : name.child(0).text();
 }
 }  // namespace
 

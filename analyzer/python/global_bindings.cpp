@@ -191,6 +191,7 @@ std::string imported_by_call(const Node& value) {
 Entity Modules::meaning(const SourceFile& file, std::string_view name, const Binding& bound,
                         int depth) const {
   Entity out;
+  const bool whole = bound.element < 0;
   if (!bound.imported.empty()) {
     out = dotted(file, bound.imported, depth + 1);
   } else if (bound.function) {
@@ -199,19 +200,16 @@ Entity Modules::meaning(const SourceFile& file, std::string_view name, const Bin
   } else if (bound.class_definition) {
     out.kind = Entity::Kind::kClass;
     out.class_definition = bound.class_definition;
-  } else if (bound.element >= 0) {
-    out.kind = Entity::Kind::kValue;
-    out.name = file.module() + "." + std::string(name);
-    out.value = bound.value;
-    out.element = bound.element;
-  } else if (const std::string package = imported_by_call(bound.value); !package.empty()) {
+  } else if (const std::string package = whole ? imported_by_call(bound.value) : std::string();
+             !package.empty()) {
     out = dotted(file, package, depth + 1);
   } else if (bound.value) {
-    out = alias(file, bound.value, depth + 1);
+    if (whole) out = alias(file, bound.value, depth + 1);
     if (!out) {
       out.kind = Entity::Kind::kValue;
       out.name = file.module() + "." + std::string(name);
       out.value = bound.value;
+      out.element = bound.element;
     }
   }
   out.file = out.file ? out.file : &file;

@@ -5,6 +5,7 @@
 
 #include "analyzer/flow/ir/list_or_none.h"
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/signatures.h"
 
 namespace dtype_guard::python {
 
@@ -28,21 +29,19 @@ bool names_integers(std::string_view name) {
          name.ends_with("_pos") || name.ends_with("position");
 }
 
-// Whether it may be None as well.
-bool by_annotation(const Node& type, const SourceFile& file, const Modules& modules, Parameter& out) {
-  std::string text;
-  for (const char c : type.text()) {
-    if (c != '"' && c != '\'' && c != ' ' && c != '\n') text += c;
-  }
-  bool optional = text.starts_with("Optional[") || text.ends_with("|None") || contains(text, "None]") ||
-                  text.starts_with("None|");
-  if (text.starts_with("Optional[") || text.starts_with("typing.Optional["))
-    text = text.substr(text.find('[') + 1, text.size() - text.find('[') - 2);
-  if (text.ends_with("|None")) text.resize(text.size() - 5);
+bool is_tensor(std::string_view type) {
   static const std::set<std::string_view> tensors = {"torch.Tensor", "Tensor", "torch.FloatTensor",
                                                      "FloatTensor"};
-  const bool is_shaped = text.starts_with("Float[") || text.starts_with("jaxtyping.Float[");
-  if (tensors.contains(text) || (is_shaped && contains(text, "Tensor"))) {
+  const bool is_shaped = type.starts_with("Float[") || type.starts_with("jaxtyping.Float[");
+  return tensors.contains(type) || (is_shaped && contains(type, "Tensor"));
+}
+
+// Whether it may be None as well.
+bool by_annotation(const Node& type, const SourceFile& file, const Modules& modules, Parameter& out) {
+  std::vector<std::string> parts = parts_of_type(type);
+  const bool optional = std::erase(parts, "None") > 0;
+  const std::string text = parts.size() == 1 ? parts.front() : std::string();
+  if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_tensor)) {
     out.kind = optional ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
   } else if (text == "torch.LongTensor" || text == "torch.IntTensor" || text == "torch.BoolTensor") {
     out.kind = ParameterKind::kOther;
@@ -56,7 +55,7 @@ bool by_annotation(const Node& type, const SourceFile& file, const Modules& modu
   } else if (text == "int" || text == "float" || text == "bool") {
     out.kind = optional ? ParameterKind::kOther : ParameterKind::kNumber;
     out.type = text;
-  } else if (text.find_first_of("[|(") == std::string::npos) {
+  } else if (!text.empty() && text.find_first_of("[(") == std::string::npos) {
     const Entity known = modules.named(file, text);
     if (known.kind == Entity::Kind::kClass) {
       out.kind = ParameterKind::kObject;
@@ -110,8 +109,7 @@ Parameter describe_field(const ClassDefinition& of, const Node& assignment, cons
 
 Parameter describe_parameter(const FunctionDefinition& function, const Node& node, const Modules& modules) {
   Parameter out;
-  const Node name = node.field("name");
-  const Node pattern = name ? name : node.is("typed_parameter") ? node.child(0) : node;
+  const Node pattern = written_name(node);
   if (pattern.is("list_splat_pattern")) out.rest = flow::Rest::kPositional;
   if (pattern.is("dictionary_splat_pattern")) out.rest = flow::Rest::kKeywords;
   out.name = std::string((out.rest == flow::Rest::kNone ? pattern : pattern.child(0)).text());

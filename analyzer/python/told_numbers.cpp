@@ -2,35 +2,12 @@
 
 #include <vector>
 
+#include "analyzer/python/signatures.h"
+
 namespace dtype_guard::python {
 namespace {
 constexpr int kMaxBases = 8;
 constexpr int kMaxDepth = 60;
-
-// The parts of `int | None`, `Optional[int]` and `Union[int, None]`.
-std::vector<std::string> parts_of_type(const Node& type) {
-  std::string text;
-  for (const char c : type.text()) {
-    if (c != '"' && c != '\'' && c != ' ' && c != '\n') text += c;
-  }
-  std::vector<std::string> out;
-  for (const std::string_view form : {"Optional[", "typing.Optional[", "Union[", "typing.Union["}) {
-    if (!text.starts_with(form) || !text.ends_with("]")) continue;
-    if (form.find("Optional") != std::string_view::npos) out.emplace_back("None");
-    text = text.substr(form.size(), text.size() - form.size() - 1);
-    break;
-  }
-  std::size_t begin = 0;
-  int nested = 0;
-  for (std::size_t i = 0; i <= text.size(); ++i) {
-    const char c = i < text.size() ? text[i] : '|';
-    nested += (c == '[') - (c == ']');
-    if (nested != 0 || (c != '|' && c != ',')) continue;
-    out.push_back(text.substr(begin, i - begin));
-    begin = i + 1;
-  }
-  return out;
-}
 
 // "int" or "float"; empty where it may be something else than a number or None.
 std::string by_type(const Node& type) {
@@ -92,9 +69,7 @@ class Assignments {
 
 Node parameter_named(const FunctionDefinition& function, std::string_view name) {
   for (const Node& each : function.node.field("parameters").children()) {
-    const Node spelt = each.field("name")           ? each.field("name")
-                       : each.is("typed_parameter") ? each.child(0)
-                                                    : each;
+    const Node spelt = written_name(each);
     if (spelt.is("identifier") && spelt.text() == name) return each;
   }
   return {};
