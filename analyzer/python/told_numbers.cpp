@@ -37,6 +37,8 @@ class Assignments {
     look(function.node.field("body"), 0);
   }
   bool none() const { return count_ == 0; }
+  // As `if scale is None: scale = q.shape[-1] ** -0.5`, which stays what the annotation says.
+  bool are_computed() const { return are_computed_; }
   Node only() const { return count_ == 1 ? value_ : Node(); }
 
  private:
@@ -48,6 +50,7 @@ class Assignments {
     } else if (left.text() == target_) {
       ++count_;
       value_ = value;
+      are_computed_ = are_computed_ && is_computed(value);
     }
   }
 
@@ -62,8 +65,14 @@ class Assignments {
     }
   }
 
+  static bool is_computed(const Node& value) {
+    return value.is("binary_operator") || value.is("unary_operator") || value.is("integer") ||
+           value.is("float");
+  }
+
   std::string_view target_;
   int count_ = 0;
+  bool are_computed_ = true;
   Node value_;
 };
 
@@ -78,8 +87,9 @@ Node parameter_named(const FunctionDefinition& function, std::string_view name) 
 // A default is no promise: a module's `scale=1.0` may be handed a tensor. Configurations hold what files do.
 std::string of_parameter(const FunctionDefinition& function, std::string_view name, bool by_default) {
   const Node parameter = parameter_named(function, name);
-  if (!parameter || !Assignments(function, name).none()) return {};
-  const Node type = parameter.field("type");
+  const Node type = parameter ? parameter.field("type") : Node();
+  const Assignments assignments(function, name);
+  if (!parameter || !(assignments.none() || (type && assignments.are_computed()))) return {};
   return type || by_default ? by_type_or_value(type, parameter.field("value")) : std::string();
 }
 
