@@ -56,6 +56,20 @@ BoundArguments::Spread BoundArguments::spread(const Instruction& instruction,
   return out;
 }
 
+// A root's own keyword is what a parameter of its own would be: of a tensor, the setting says the dtype.
+Value BoundArguments::as_input(const Parameter& parameter, const Value& looked_up) const {
+  const Alternative* open = looked_up.single();
+  const bool may_be_none = parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
+  const bool is_tensor =
+      parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
+  if (!open || open->kind != Kind::kUnknown || !may_be_none || !is_tensor || !parameter.type.empty())
+    return looked_up;
+  Alternative tensor = Alternative::tensor(setting_.inputs, Rank{}), none = Alternative::of(Kind::kNone);
+  tensor.assumed = true;
+  tensor.symbols = none.symbols = open->symbols;
+  return Value({none, tensor});
+}
+
 // A list of the positions that are left, or a dictionary of the names.
 Value BoundArguments::rest_of(const Parameter& parameter, ContextId context, const Spread& handed,
                               State& state) {
@@ -115,7 +129,8 @@ std::vector<Value> BoundArguments::bound(const Function& callee, const Instructi
                               : decided             ? constant(*parameter.default_value, effects_)
                                                     : Value::unknown();
       const HeapObject* names = decided && left.open ? state.find(left.open) : nullptr;
-      one = names ? dictionaries_.looked_up(*names, left.open, parameter.name, otherwise) : otherwise;
+      one = names ? as_input(parameter, dictionaries_.looked_up(*names, left.open, parameter.name, otherwise))
+                  : otherwise;
     }
   }
   return out;

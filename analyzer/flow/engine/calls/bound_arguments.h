@@ -5,13 +5,18 @@
 
 #include "analyzer/flow/engine/operations/dictionaries.h"
 #include "analyzer/flow/engine/speculation.h"
+#include "analyzer/flow/engine/subject.h"
 
 namespace dtype_guard::flow {
 
 class BoundArguments {
  public:
-  BoundArguments(const FunctionIndex& index, Names& names, Effects& effects, Dictionaries& dictionaries)
-      : index_(index), ids_(names.ids), effects_(effects), dictionaries_(dictionaries) {}
+  BoundArguments(const Subject& subject, Names& names, Effects& effects, Dictionaries& dictionaries)
+      : index_(subject.index),
+        setting_(subject.setting),
+        ids_(names.ids),
+        effects_(effects),
+        dictionaries_(dictionaries) {}
 
   std::vector<Value> bound(const Function& callee, const Instruction& instruction, ContextId context,
                            std::vector<Value> handed, State& state);
@@ -19,9 +24,11 @@ class BoundArguments {
  private:
   struct Spread;
   Spread spread(const Instruction& instruction, const std::vector<Value>& handed, const State& state);
+  Value as_input(const Parameter& parameter, const Value& looked_up) const;
   Value rest_of(const Parameter& parameter, ContextId context, const Spread& handed, State& state);
 
   const FunctionIndex& index_;
+  const PrecisionSetting& setting_;
   Identities& ids_;
   Effects& effects_;
   Dictionaries& dictionaries_;

@@ -33,7 +33,7 @@ class Calls {
         inputs_(inputs),
         escapes_(escapes),
         modules_(modules),
-        bound_(subject.index, names, effects, dictionaries),
+        bound_(subject, names, effects, dictionaries),
         evaluator_(evaluator) {}
 
   // False when none of what is called returns.
