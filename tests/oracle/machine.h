@@ -52,6 +52,7 @@ struct Tensor {
   bool is_stated = false;          // the code converted it itself
   bool is_promoted = false;        // of half data, by an operator or a conversion that the code does not name
   bool is_owned = false;           // by a module
+  bool is_of_setting = false;      // which says its dtype, unless the code converted it itself
   bool is_as_told = false;         // made in a dtype that a constructor was handed
   bool has_escaped = false;        // code that is not there could reach it, or what it was computed from
   Dtype data = Dtype::kUndefined;  // of a descriptor: the dtype of what it describes

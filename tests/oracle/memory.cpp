@@ -236,6 +236,7 @@ void Machine::apply_setting(const Value& object) {
     const bool is_guess = world_.autocast != Dtype::kUndefined && tensor.dtype != dtype;
     if (is_guess && below.kind == "parameter" && tensor.is_as_told && !tensor.is_stated)
       violated_ = "a constructor is told the dtype of a parameter, which autocast finds in float32";
+    tensor.is_of_setting = is_floating(tensor.dtype);
     if (tensor.is_stated || !converts) continue;
     tensor.dtype = dtype;
     tensor.descent.reset();

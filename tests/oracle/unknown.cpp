@@ -34,6 +34,8 @@ void Machine::change_owned(const Value& owned, const Instruction& each) {
   if (tensor.is_buffer || !choices_.pick(2)) return;
   const Value like = unknown_value("any_tensor", each);
   Tensor& changed = tensors_[owned.id];
+  if (changed.is_of_setting && !changed.is_stated && changed.dtype != tensors_[like.id].dtype)
+    violated_ = "code that is not there converts the module of a root, of which the setting says what it is";
   changed.dtype = tensors_[like.id].dtype;
   changed.descent = changed.supply = tensors_[like.id].descent;
   changed.is_promoted = false;

@@ -208,7 +208,9 @@ void set_contents(State& state, HeapId id, Dtype dtype, bool buffer, SymbolSets&
     old.assumed = old.assumed || floating;
     contents = join(contents, Value(old), symbols);
   }
-  state.change(id).cells[HeapObject::kContents] = contents;
+  HeapObject& changed = state.change(id);
+  changed.cells[HeapObject::kContents] = contents;
+  changed.of_setting = true;
 }
 }  // namespace
 

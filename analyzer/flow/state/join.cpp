@@ -157,6 +157,7 @@ class Joiner {
       registered(*out, *all[i]);
       out->stated = out->stated || all[i]->stated;
       out->is_input = out->is_input && all[i]->is_input;
+      out->of_setting = out->of_setting && all[i]->of_setting;
       out->one_by_one = out->one_by_one || all[i]->one_by_one;
     }
     return out;

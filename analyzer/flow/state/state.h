@@ -38,6 +38,7 @@ struct HeapObject {
   Value rest;   // any cell that is not listed; bottom: none was stored
   SharedUntilChanged<std::vector<Registration>> registered;
   bool stated = false;              // a conversion of this tensor was seen in the code
+  bool of_setting = false;          // which converted this tensor of a root's module, and nothing did since
   SymbolSetId symbols = 0;          // what decides a field that was never stored
   bool is_input = false;            // of a root, and such a field cannot have changed since
   Nature nature = Nature::kAnswer;  // of these, where it is
@@ -53,7 +54,8 @@ struct HeapObject {
   friend bool are_alike_but_for_values(const HeapObject& a, const HeapObject& b) {
     return a.kind == b.kind && a.type == b.type && a.registered == b.registered && a.stated == b.stated &&
            a.symbols == b.symbols && a.is_input == b.is_input && a.nature == b.nature &&
-           a.stands == b.stands && a.one_by_one == b.one_by_one && a.original == b.original;
+           a.stands == b.stands && a.one_by_one == b.one_by_one && a.original == b.original &&
+           a.of_setting == b.of_setting;
   }
 
   static constexpr Key kContents{Key::Kind::kIndex, 0};

@@ -243,6 +243,7 @@ void Conversions::retype_below(State& state, const Alternative& target, Conversi
   const bool is_as_made = how.like.source && !how.like.told && !is_half(how.like.dtype);
   tensor.stated = tensor.stated || !is_as_made;
   tensor.one_by_one = how.one_by_one || how.perhaps;
+  tensor.of_setting = false;
   state.module_is_half = state.module_is_half || (!how.perhaps && is_half(how.like.dtype));
 }
 

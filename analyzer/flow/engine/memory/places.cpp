@@ -249,7 +249,15 @@ SymbolSetId Memory::symbols_of_field(HeapId object, const HeapObject& is, std::i
   return out;
 }
 
-// Something unknown may have happened to everything that can be reached from here by reference.
+static bool is_registered(const HeapObject& module, HeapId tensor) {
+  return std::any_of(module.registered->begin(), module.registered->end(), [&](const Registration& each) {
+    return std::any_of(each.value.begin(), each.value.end(),
+                       [&](const Alternative& one) { return one.object == tensor; });
+  });
+}
+
+// Something unknown may have happened to everything that can be reached from here by reference. The setting
+// says what a root's module is while it runs: unseen code that it calls leaves that.
 void Memory::havoc(State& state, const Value& value) {
   std::vector<Alternative> work(value.begin(), value.end());
   std::vector<HeapId> seen;
@@ -266,14 +274,17 @@ void Memory::havoc(State& state, const Value& value) {
         each.kind == Kind::kObject || each.kind == Kind::kHandle || each.kind == Kind::kClosure;
     if (!shared || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
     seen.push_back(each.object);
-    if (!state.find(each.object)) continue;
+    const HeapObject* before = state.find(each.object);
+    if (!before || before->of_setting) continue;
     HeapObject& object = state.change(each.object);
     object.is_input = false;
     const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
     const auto change = [&](Value& cell) {
       work.insert(work.end(), cell.begin(), cell.end());
-      const bool reachable = std::any_of(cell.begin(), cell.end(), [](const Alternative& one) {
-        return one.kind == Kind::kObject || one.kind == Kind::kHandle || one.kind == Kind::kReference;
+      const bool reachable = std::any_of(cell.begin(), cell.end(), [&](const Alternative& one) {
+        if (one.kind != Kind::kHandle) return one.kind == Kind::kObject || one.kind == Kind::kReference;
+        const HeapObject* tensor = state.find(one.object);
+        return !tensor || !tensor->of_setting || is_registered(object, one.object);
       });
       if (!reachable) cell = Value::unknown(symbols_of(cell, symbols_));
     };
