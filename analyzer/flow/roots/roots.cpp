@@ -8,6 +8,7 @@
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/ir/list_or_none.h"
 #include "analyzer/flow/settings/module_types.h"
+#include "analyzer/flow/state/as_made.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
@@ -189,8 +190,13 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
 namespace {
 // What a tensor of a module is in the setting.
 void set_contents(State& state, HeapId id, Dtype dtype, bool buffer, SymbolSets& symbols) {
-  Value contents;
-  for (Alternative old : state.find(id)->cells.at(HeapObject::kContents)) {
+  Value contents, unconverted;
+  const HeapObject& tensor = *state.find(id);
+  for (Alternative old : tensor.cells.at(HeapObject::kContents)) {
+    if (!is_unconverted(tensor, old)) {
+      contents = join(contents, Value(old), symbols);
+      continue;
+    }
     // Integer buffers stay what they are.
     const bool floating =
         old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
@@ -201,16 +207,22 @@ void set_contents(State& state, HeapId id, Dtype dtype, bool buffer, SymbolSets&
         dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && (old.dtype != Dtype::kUndefined || as_told);
     const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
     if (floating && old.kind != Kind::kNone && differs && !as_made) {
-      const std::uint8_t lineage = old.lineage;
-      old = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
-      old.lineage = lineage;
+      Alternative converted = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
+      converted.lineage = old.lineage;
+      if (tensor.stated) {  // on the paths that do not convert it
+        converted.symbols = old.symbols;
+        converted.uncertain = converted.uncertain || old.uncertain;
+      }
+      old = converted;
     }
     old.assumed = old.assumed || floating;
+    unconverted = join(unconverted, Value(old), symbols);
     contents = join(contents, Value(old), symbols);
   }
   HeapObject& changed = state.change(id);
   changed.cells[HeapObject::kContents] = contents;
-  changed.of_setting = true;
+  changed.of_setting = !changed.stated;
+  if (changed.stated) set_as_made(changed, unconverted);
 }
 }  // namespace
 
@@ -234,7 +246,8 @@ void Inputs::apply_setting(State& state, const Value& value, std::vector<HeapId>
       // One that may be left out is None or a parameter.
       for (const Alternative& handle : one.value) {
         const HeapObject* tensor = handle.kind == Kind::kHandle ? state.find(handle.object) : nullptr;
-        if (tensor && !tensor->stated) set_contents(state, handle.object, dtype, buffer, symbols_);
+        if (tensor && may_be_unconverted(*tensor))
+          set_contents(state, handle.object, dtype, buffer, symbols_);
       }
     }
   }

@@ -3,7 +3,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyzer/flow/state/state.h"
+#include "analyzer/flow/state/as_made.h"
 #include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {
@@ -144,6 +144,7 @@ class Joiner {
     }
     auto out = Shared<HeapObject>::make(*first);
     cells(all, *out);
+    join_as_made(*out, all, symbols_);
     const bool some = std::any_of(all.begin(), all.end(), [&](const HeapPointer& each) {
       return each->one_by_one != first->one_by_one;
     });

@@ -6,6 +6,9 @@
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/conditions.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/values/ranks.h"
+#include "rules/operators/library_names.h"
+#include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -38,6 +41,37 @@ bool is_there(const Alternative& each, const Value& asked, const State& state) {
   const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
   const auto contents = object ? object->cells.find(HeapObject::kContents) : Cells::const_iterator();
   return !object || contents == object->cells.end() || !has_none(contents->second);
+}
+// Whether something that runs behind the instruction, in that block, may give tensors other dimensions.
+bool may_be_reshaped_behind(const Instruction& instruction, const Block& block) {
+  const auto& all = block.instructions;
+  const auto is_it = [&](const Instruction& each) { return &each == &instruction; };
+  const auto at = std::find_if(all.begin(), all.end(), is_it);
+  return at == all.end() || std::any_of(at, all.end(), [](const Instruction& each) {
+           const Operator* op = each.op == Op::kOperator ? find_operator(each.name) : nullptr;
+           return each.op == Op::kCall || (op && op->in_place);
+         });
+}
+
+// `x.dim() == 3` of what may be several tensors: those stay that may have so many dimensions.
+void keep_by_rank(const Activation& activation, State& state, const Instruction& comparison, bool equal) {
+  for (const std::size_t side : {0, 1}) {
+    const Instruction* counted = activation.info.definition(comparison.args[side].value);
+    const Alternative* number = argument(state, comparison, 1 - side).single();
+    const bool counts = counted && counted->op == Op::kOperator && counted->args.size() == 1;
+    if (!counts || !is_named(Named::kCountsDimensions, counted->name) || !number ||
+        number->kind != Kind::kNumber || !number->has_number ||
+        may_be_reshaped_behind(*counted, activation.code.blocks[activation.block]))
+      continue;
+    const Value asked = value(state, counted->args[0].value);
+    std::vector<Alternative> kept;
+    std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), [&](const Alternative& each) {
+      const Rank rank = known_rank(state.ranks, each.rank);
+      const bool may_be = rank.min <= number->number && number->number <= rank.max;
+      return each.kind != Kind::kTensor || rank.wrapped || (equal ? may_be : !may_be || !rank.is_exact());
+    });
+    if (!kept.empty() && kept.size() != asked.size()) replace_everywhere(state, asked, Value(kept));
+  }
 }
 bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
 }  // namespace
@@ -112,18 +146,23 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
       if (!all && open > 1 && !refine_any(activation, state, *definition, depth)) return false;
     } else if (name == "eq" || name == "ne") {
       const bool equal = (name == "eq") == wanted;
+      if (definition->args.size() == 2) keep_by_rank(activation, state, *definition, equal);
       if (!refine_comparison(activation, state, *definition, equal)) return false;
       if (!refine_truth(activation, state, *definition, equal, depth)) return false;
     } else if (name == "defined" || name == "has_value" || name == "is_floating_point") {
       const Value asked = value(state, definition->args[0].value);
+      const bool of_dtype = name == "is_floating_point";
+      const auto may_hold = [&](const Alternative& each) {
+        const bool decides =
+            of_dtype ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
+                     : each.kind == Kind::kNone || each.kind == Kind::kTensor || is_there(each, asked, state);
+        return !decides || (of_dtype ? is_floating(each.dtype) : each.kind != Kind::kNone) == wanted;
+      };
       std::vector<Alternative> kept;
       for (const Alternative& each : asked) {
-        const bool decides =
-            name == "is_floating_point"
-                ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
-                : each.kind == Kind::kNone || each.kind == Kind::kTensor || is_there(each, asked, state);
-        const bool holds = name == "is_floating_point" ? is_floating(each.dtype) : each.kind != Kind::kNone;
-        if (!decides || holds == wanted) kept.push_back(each);
+        const bool shared = of_dtype && each.kind == Kind::kHandle;
+        const Value held = shared ? shared_contents(state, Value(each)) : Value(each);
+        if (held.is_bottom() || std::any_of(held.begin(), held.end(), may_hold)) kept.push_back(each);
       }
       if (kept.size() != asked.size() && !narrow(state, asked, Value(answered(asked, std::move(kept)))))
         return false;

@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/state/as_made.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
@@ -237,10 +238,13 @@ void Conversions::retype_below(State& state, const Alternative& target, Conversi
     converted_as_assumed_.erase(target.object);
   }
   HeapObject& tensor = state.change(target.object);
-  tensor.cells[HeapObject::kContents] = converted_contents(tensor.cells[HeapObject::kContents], how);
   // What another tensor is that was not converted either says nothing: a model's conversion goes on to
   // change both.
   const bool is_as_made = how.like.source && !how.like.told && !is_half(how.like.dtype);
+  if (how.perhaps && !is_as_made && !tensor.stated) set_as_made(tensor, tensor.cells[HeapObject::kContents]);
+  if (!how.perhaps) forget_as_made(tensor);
+  Value& contents = tensor.cells[HeapObject::kContents];
+  contents = converted_contents(contents, how);
   tensor.stated = tensor.stated || !is_as_made;
   tensor.one_by_one = how.one_by_one || how.perhaps;
   tensor.of_setting = false;

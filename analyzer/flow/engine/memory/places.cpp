@@ -151,6 +151,10 @@ Value Memory::read(const State& state, const Location& location) {
 Value Memory::read(const State& state, const Target& target) {
   std::vector<Value> all;
   for (const Location& each : target.locations) all.push_back(read(state, each));
+  const bool is_one =
+      !all.empty() && target.direct.is_bottom() &&
+      std::all_of(all.begin(), all.end(), [&](const Value& each) { return each.same(all.front()); });
+  if (is_one) return all.front();
   Value out = target.direct;
   for (std::size_t i = 0; i < all.size(); ++i) {
     const SymbolSetId conditions = target.locations[i].symbols;
@@ -250,7 +254,7 @@ SymbolSetId Memory::symbols_of_field(HeapId object, const HeapObject& is, std::i
 }
 
 static bool is_registered(const HeapObject& module, HeapId tensor) {
-  return std::any_of(module.registered->begin(), module.registered->end(), [&](const Registration& each) {
+  return std::any_of(module.registered.begin(), module.registered.end(), [&](const Registration& each) {
     return std::any_of(each.value.begin(), each.value.end(),
                        [&](const Alternative& one) { return one.object == tensor; });
   });

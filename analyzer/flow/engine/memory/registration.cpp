@@ -66,6 +66,9 @@ void add_once(std::vector<Registered>& all, const Registered& more) {
 // Where a value may be that tensor, it may also be what its module makes of it.
 class Doubt {
  public:
+  // A caller knows it as this: without the steps that say where it was handed on.
+  void add_name(Value known) { names_.push_back(std::move(known)); }
+
   // A tensor that was made here is known by other names only where ways met.
   Doubt(const Registered& registered, SymbolSets& symbols, bool is_made_here = false)
       : before_(registered.before),
@@ -111,7 +114,8 @@ class Doubt {
     return std::any_of(value.begin(), value.end(), [](const Alternative& each) { return each.of_several; });
   }
   bool concerns(const Value& value) const {
-    return (is_join(value) || !is_made_here_) && may_be(value, before_);
+    const bool by_name = std::find(names_.begin(), names_.end(), value) != names_.end();
+    return by_name || ((is_join(value) || !is_made_here_) && may_be(value, before_));
   }
   // What a list was handed in with is another tensor than one that is handed in beside it.
   bool concerns_rest(const Value& rest) const { return is_join(rest) && may_be(rest, before_); }
@@ -120,7 +124,21 @@ class Doubt {
   Value after_;
   SymbolSets& symbols_;
   bool is_made_here_;
+  std::vector<Value> names_;
 };
+
+// What it was before it was handed to the running function; bottom: as it is.
+Value before_call(const Value& handed, const Origins& origins) {
+  std::vector<Alternative> out = handed.alternatives();
+  bool is_other = false;
+  for (Alternative& each : out) {
+    const Step* last = is_tensor(each) ? origins.step(each.trail) : nullptr;
+    if (!last || last->op != "call") continue;
+    each.trail = last->parent;
+    is_other = true;
+  }
+  return is_other ? Value(std::move(out)) : Value();
+}
 
 // A constructor kept it in a plain member before it registered it, where a mark tells the value apart.
 void doubt_plain_members(State& state, HeapId owner, const Registered& registered, const Origins& origins,
@@ -186,7 +204,9 @@ Value Registrations::owned_tensor(const Activation& activation, const Instructio
   if (!is_known) return made.after;
   replace_everywhere(state, plain, made.after);
   const bool is_made_here = !is_handed_in(activation, instruction.args[1].value);
-  const Doubt doubt(made, symbols_, is_made_here);
+  Doubt doubt(made, symbols_, is_made_here);
+  Value known = is_made_here ? Value() : before_call(plain, origins_);
+  for (; !known.is_bottom(); known = before_call(known, origins_)) doubt.add_name(known);
   doubt.values(state);
   doubt.cells(state);
   const Alternative* owner = argument(state, instruction, 0).single();
@@ -235,6 +255,10 @@ void Registrations::take_over_registered(State& state, const Registered& callees
   const Doubt doubt(own, symbols_);
   doubt.values(state);
   if (own.before.size() > 1) doubt.cells(state);
+  const Alternative* self =
+      caller && !caller->arguments.empty() ? caller->arguments.front().single() : nullptr;
+  if (self && self->kind == Kind::kObject && state.find(self->object))
+    doubt_plain_members(state, self->object, own, origins_, symbols_);
   own.block = caller ? caller->block : 0;
   add_once(changes_.registered, own);
 }
