@@ -151,6 +151,8 @@ bool write_call(Process& process, Scratch& scratch, FrameType type, std::uint32_
   if (detail != nullptr) {
     put_detail(frame, *detail);
     frame.u32(detail->forward).u32(detail->without_origin);
+    for (std::size_t i = 0; i < kMaxOperands; ++i)
+      if ((detail->without_origin >> i & 1U) != 0) frame.u32(detail->first_uses[i]);
   }
   return append_frame(process, frame, scratch);
 }

@@ -34,6 +34,7 @@ struct FindingDetail {
       0;                      // operand + 1 whose bits were written as another dtype; 0: a broken contract
   std::uint32_t forward = 0;  // in a backward call the site of its forward, or kForwardUnknown
   std::uint32_t without_origin = 0;  // bit i: origins are noted, and that of operand i is not known
+  std::uint32_t first_uses[kMaxOperands] = {};  // of these: the first use's site, kNoUseSeen or 0
 };
 
 void find_origins(Process& process, const WatchedCall& call, FindingDetail& detail);

@@ -21,6 +21,7 @@
 #include "sanitizer/symbolize/rank_differences.h"
 #include "sanitizer/symbolize/stacks.h"
 #include "sanitizer/symbolize/static_join.h"
+#include "sanitizer/symbolize/unknown_origin.h"
 #include "sanitizer/symbolize/unseen_calls.h"
 #include "sanitizer/symbolize/violation.h"
 
@@ -226,7 +227,7 @@ class Builder {
     finding.occurrences.push_back(occurrence(journal, recorded));
     add_origins(finding, journal, recorded, violation.roles);
     add_forward(finding, journal, recorded);
-    note_unknown(finding, recorded, violation.roles);
+    note_unknown_origins(report_, finding, journal, recorded, violation.roles, stacks_);
     if (api != nullptr && is_stood_in(journal, api->library))
       finding.message += fmt::format("; '{}' is stood in for here, and did not run itself", api->library);
     merge(std::move(finding));
@@ -269,17 +270,6 @@ class Builder {
     }
     if (finding.path.empty()) return;
     finding.location = opening(finding);
-  }
-
-  void note_unknown(const Finding& finding, const JournalFinding& recorded,
-                    const std::vector<std::string>& blamed) {
-    for (std::size_t i = 0; i < recorded.operands.size(); ++i) {
-      const JournalOperand& one = recorded.operands[i];
-      if ((recorded.without_origin >> i & 1U) == 0 || std::count(blamed.begin(), blamed.end(), one.role) == 0)
-        continue;
-      report_.not_analysed.push_back(
-          {finding.location.file, finding.location.function, "note", unknown_origin(recorded.api, one)});
-    }
   }
 
   // Of a backward call: which forward call it belongs to, behind the way of its operands.

@@ -76,6 +76,7 @@ struct JournalFinding {
   std::optional<std::size_t> reinterpreted;  // operand whose bits were written as another dtype
   std::uint32_t forward = 0;                 // in a backward call: of Journal::sites, or kForwardUnknown
   std::uint32_t without_origin = 0;          // a bit for each operand, where origins are noted
+  std::map<std::size_t, std::uint32_t> first_uses;  // of these: of Journal::sites, or as journal.h says
   std::uint64_t count = 1;
 };
 

@@ -11,54 +11,12 @@
 #include <set>
 #include <system_error>
 
-#include "rules/text/utf8.h"
 #include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/launch_records.h"
+#include "sanitizer/symbolize/payload.h"
 
 namespace dtype_guard::san {
 namespace {
-
-// Takes numbers and texts from a payload; after the first one that is not there, everything is empty.
-class Payload {
- public:
-  explicit Payload(std::string_view bytes) : bytes_(bytes) {}
-
-  std::uint32_t u32() { return number<std::uint32_t>(); }
-  std::uint64_t u64() { return number<std::uint64_t>(); }
-  std::string text() { return std::string(take(u32())); }
-  // Of an API or a source, a key of the report: damaged names that look alike there are one already here.
-  std::string name() { return valid_utf8(text()); }
-  // A count of items that need at least `each` bytes.
-  std::uint32_t count(std::size_t each) {
-    std::uint32_t value = u32();
-    if (value > bytes_.size() / each) good_ = false;
-    return good_ ? value : 0;
-  }
-  bool good() const { return good_; }
-  bool empty() const { return bytes_.empty(); }
-
- private:
-  template <typename T>
-  T number() {
-    T value = 0;
-    std::string_view raw = take(sizeof value);
-    if (raw.size() == sizeof value) std::memcpy(&value, raw.data(), sizeof value);
-    return value;
-  }
-  std::string_view take(std::size_t size) {
-    if (size > bytes_.size()) {
-      good_ = false;
-      bytes_ = {};
-      return {};
-    }
-    std::string_view taken = bytes_.substr(0, size);
-    bytes_.remove_prefix(size);
-    return taken;
-  }
-
-  std::string_view bytes_;
-  bool good_ = true;
-};
 
 JournalProcess read_process(Payload& in) {
   JournalProcess process;
@@ -241,6 +199,8 @@ class Reader {
         JournalFinding finding = read_finding(in);
         if (in.good() && !in.empty()) finding.forward = in.u32();  // since findings name it; launches do not
         if (in.good() && !in.empty()) finding.without_origin = in.u32();
+        for (std::size_t i = 0; i < finding.operands.size() && in.good() && !in.empty(); ++i)
+          if ((finding.without_origin >> i & 1U) != 0) finding.first_uses[i] = in.u32();
         if (in.good()) journal_.findings.push_back(std::move(finding));
         return in.good();
       }

@@ -333,13 +333,6 @@ PathStep operator_step(const JournalFinding& site, const std::string& role) {
 
 }  // namespace
 
-std::string unknown_origin(const std::string& api, const JournalOperand& operand) {
-  return fmt::format(
-      "which operator made '{}' of {} '{}' is not known: it is older than the watching, or was made while "
-      "that was off, or by code that is not watched",
-      operand.role, api, dtype_text(operand.packed));
-}
-
 bool is_promotion(const JournalFinding& site) {
   if (!is_operator(site)) return false;
   const StepDtypes dtypes = dtypes_of(site);

@@ -43,9 +43,6 @@ std::vector<std::uint32_t> way_from_origin(const std::map<std::uint32_t, Journal
 // One call of an origin's chain; `role` is the operand that it became, where it wrote that itself.
 PathStep origin_step(const JournalFinding& site, const std::string& role);
 
-// What is said where no origin is known although origins are noted.
-std::string unknown_origin(const std::string& api, const JournalOperand& operand);
-
 // An operand that has a list of its own and may have another's dtype besides is bound to no other: its list
 // takes that dtype in.
 void settle_masks(std::vector<JournalOperand>& operands);

@@ -145,7 +145,7 @@ cases_of() {
 if [ -x "$pack/bin/dtype-san" ]; then
   cases_of cupti sdpa casts graphs profiler flash_ref
   cases_of torch origins by_hand right_models ways x_transformers var fallback graph streams trained \
-    backends allocators joined compiled
+    backends allocators flash_attn xformers joined compiled
 fi
 tell_beside
 step bench 150 "${PYTHON:-python3}" "$here/bench.py" "$lib" $dry --table "$scratch/table"

@@ -61,7 +61,15 @@ class Torch(Case):
         self.assertIsNone(finding["operands"][0]["origin"])
         [note] = [one["detail"] for one in report["not_analysed"] if one["reason"] == "note"]
         self.assertRegex(note, "^which operator made 'q' of scaled_dot_product_attention 'float32' is not known: it is older than the watching")
+        self.assertRegex(note, f"; it is of shape 1x2x8x16; the first use of its memory .*, which is not its origin, is 'aten::view' at .*"
+                               f"torch_origins.py:{marked_line('torch_origins.py', 'used')} .unknown.$")
         self.assertEqual(finding["sinks"][0]["function"], "attend")
+
+    def test_more_names_than_there_is_room_for(self):
+        """Names of what no contract speaks of take no room from the others."""
+        _, report = self.watched("torch_many_names.py")
+        self.assertEqual([self.opening(finding) for finding in report["findings"]], [("torch_many_names.py", marked_line("torch_many_names.py", "many_names"))])
+        self.assertEqual(self.checked(report), 1)
 
     def test_without_origins(self):
         for options in ("torch=contracts", "origins=0"):

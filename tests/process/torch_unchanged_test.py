@@ -87,12 +87,12 @@ class Surroundings(Case):
         """The lines of bits; ranks write theirs in any order."""
         return sorted(line for line in run.stdout.splitlines() if re.match(r"\w+ .*[0-9a-f]{16}", line))
 
-    def unchanged(self, *words, calls, pairs=1, **changes):
+    def unchanged(self, *words, calls, ranks=1, pairs=1, **changes):
         for _ in range(pairs):
             plain = self.execute(*words, **changes)
             done, report = self.run_command(*words, **changes)
             expected, own = self.computed(plain), self.computed(done)
-            self.assertTrue(expected, plain.stdout + plain.stderr)
+            self.assertEqual(len(expected), ranks, plain.stdout + plain.stderr)
             self.assertEqual((done.returncode, len(own)), (plain.returncode, len(expected)), done.stderr)
             self.assertEqual(report["findings"], [])
             self.assertGreaterEqual(attention_calls(report), calls)
@@ -108,7 +108,7 @@ class Surroundings(Case):
                 port = free.getsockname()[1]
                 free.close()
                 self.unchanged(PYTHON, "-m", "torch.distributed.run", "--nproc_per_node=2", f"--master_port={port}", PROGRAM, way, calls=2 * 6,
-                               pairs=3 if way == "ddp" else 1)
+                               ranks=2, pairs=3 if way == "ddp" else 1)
 
     def test_ranks_of_accelerate(self):
         if not ACCELERATE.is_dir():
@@ -117,7 +117,7 @@ class Surroundings(Case):
             free.bind(("127.0.0.1", 0))
             port = free.getsockname()[1]
         self.unchanged(PYTHON, "-m", "torch.distributed.run", "--nproc_per_node=2", f"--master_port={port}", PROGRAM, "accelerate", calls=2 * 2,
-                       pairs=3, **ACCELERATE_CHANGES)
+                       ranks=2, pairs=3, **ACCELERATE_CHANGES)
 
     def test_debugger(self):
         self.unchanged(PYTHON, "-m", "pdb", "-c", "continue", "-c", "quit", PROGRAM, "plain", calls=6)

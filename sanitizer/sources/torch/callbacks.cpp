@@ -38,14 +38,17 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
   if (outer != nullptr && outer->is_attention) return nullptr;
   const bool is_part = outer != nullptr && outer->op->is_whole;
   const bool notes = is_noting() && op.is_whole && !is_part;
-  const bool may_raise = op.record >= 0 && mixes_floats(op, record);
-  const bool says_backward = op.part == Part::kNode && !are_nodes_read();
-  if (!notes && !may_raise && op.part != Part::kFunction && !says_backward) return nullptr;
+  bool may_raise = !notes && op.record >= 0 && mixes_floats(op, record);
+  // Nodes are looked for among the open records where they cannot be read.
+  if (!notes && !may_raise && op.part != Part::kFunction && op.part != Part::kNode) return nullptr;
   OpenRecord* open = thread.open(op);
   if (open == nullptr) return nullptr;
   open->is_part = is_part;
   if (op.part == Part::kFunction) begin_forward(*open);
-  if (notes) note_operands(*open, record);
+  if (notes) {
+    note_operands(*open, record);
+    may_raise = op.record >= 0 && open->may_mix && mixes_floats(op, record);
+  }
   if (may_raise) {
     open->is_attention = true;
     check_operator(*open, record);
@@ -58,13 +61,14 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
 ContextPointer on_start(const Record& record) {
   if (has_timed_windows.load(std::memory_order_relaxed)) close_window_at_record();
   if (!is_watching()) return {nullptr};
+  const char* name = libtorch.name(&record);
+  if (is_node(name) && are_nodes_read()) return {nullptr};
   ThreadRecords* thread = thread_records();
   if (thread == nullptr) return {nullptr};
   OpenRecord* outer = thread->innermost();
-  const Operator& op = operators.find(libtorch.name(&record));
+  const Operator& op = operators.find(name);
   const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  if (op.record >= 0 && !record_row(static_cast<std::size_t>(op.record)).is_operator)
-    return {start_call(*thread, outer, op, record, caller)};
+  if (op.is_call) return {start_call(*thread, outer, op, record, caller)};
   return {start_operator(*thread, outer, op, record, caller)};
 }
 
@@ -73,6 +77,7 @@ void on_end(const Record& record, Context* context) {
   auto& open = *static_cast<OpenRecord*>(context);
   if (open.is_waiting) end_call(open, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   if (open.has_operands && is_noting() && !open.is_part) note_results(open, record);
+  if (open.has_new_operand) note_first_uses(open);
   if (open.notes_forward) end_forward(open);
 }
 

@@ -43,9 +43,14 @@ void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& d
     if (tensor == nullptr) continue;
     ScalarType dtype = 0;
     while (dtype < kScalarTypeCount && kScalarTypes[dtype].packed != packed_dtype(*tensor)) ++dtype;
-    const OriginChain chain = origin_of(reinterpret_cast<std::uintptr_t>(tensor->data), dtype);
+    const auto storage = reinterpret_cast<std::uintptr_t>(tensor->data);
+    const OriginChain chain = origin_of(storage, dtype);
     if (chain.is_empty()) {
-      if (storage_life.is_on()) detail.without_origin |= 1U << i;
+      if (!storage_life.is_on()) continue;
+      detail.without_origin |= 1U << i;
+      const FirstUse use = first_use_of(storage, dtype);
+      sites.write(process, *lease.get(), use.site);
+      detail.first_uses[i] = !use.was_seen ? kNoUseSeen : use.site != 0 ? journal_site(use.site) : 0;
       continue;
     }
     sites.write(process, *lease.get(), chain);
@@ -170,7 +175,7 @@ void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller
   OriginChain cast;
   const bool is_softmax = open.op->part == Part::kSoftmax;
   for (std::size_t i = 0; i < open.operand_count; ++i) {
-    const OriginChain chain = origin_of(open.operands[i].storage, open.operands[i].dtype);
+    const OriginChain& chain = open.operands[i].origin;
     const std::uint8_t flags = chain.flags;
     has_weights = has_weights || is_softmax || (flags & kWeightsOfValues) != 0;
     is_wide = is_wide ||

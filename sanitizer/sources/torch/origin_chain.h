@@ -15,6 +15,7 @@ enum class SiteKind : std::uint32_t {
   kMade = 0,   // a factory, or of integers
   kCast = 1,   // of operands of one other floating dtype
   kMixed = 2,  // of operands of several floating dtypes: the wider one was implied
+  kUsed = 3,   // not made there but used first, and in no chain
 };
 using SiteNumber = std::uint32_t;
 inline constexpr std::uint32_t kSiteKindShift = 30;

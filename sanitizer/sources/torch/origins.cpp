@@ -17,19 +17,20 @@ bool is_operand(const OpenRecord& open, std::uintptr_t storage, ScalarType dtype
 
 // Of the operands of this dtype the one whose chain explains most; the first where several do.
 OriginChain best_chain(const OpenRecord& open, ScalarType dtype) {
-  OriginChain best;
+  const OriginChain* best = nullptr;
+  std::uint32_t weight = 0;
   for (std::size_t i = 0; i < open.operand_count; ++i) {
-    if (open.operands[i].dtype != dtype) continue;
-    const OriginChain chain = origin_of(open.operands[i].storage, dtype);
-    if (chain.weight() > best.weight()) best = chain;
+    const ReadOperand& operand = open.operands[i];
+    if (operand.dtype != dtype || operand.origin.weight() <= weight) continue;
+    best = &operand.origin;
+    weight = best->weight();
   }
-  return best;
+  return best != nullptr ? *best : OriginChain{};
 }
 
 std::uint8_t all_flags(const OpenRecord& open) {
   std::uint8_t flags = 0;
-  for (std::size_t i = 0; i < open.operand_count; ++i)
-    flags |= origin_of(open.operands[i].storage, open.operands[i].dtype).flags;
+  for (std::size_t i = 0; i < open.operand_count; ++i) flags |= open.operands[i].origin.flags;
   return flags;
 }
 
@@ -46,8 +47,7 @@ bool are_largest_cast(const OpenRecord& open) {
   const std::uint64_t most = most_elements(open);
   for (std::size_t i = 0; i < open.operand_count; ++i) {
     const ReadOperand& operand = open.operands[i];
-    if (operand.elements == most && (origin_of(operand.storage, operand.dtype).flags & kCast) == 0)
-      return false;
+    if (operand.elements == most && (operand.origin.flags & kCast) == 0) return false;
   }
   return true;
 }
@@ -156,22 +156,64 @@ OriginChain origin_of(std::uintptr_t storage, ScalarType dtype) {
   return entry != nullptr && entry->chain.dtype == dtype ? entry->chain : OriginChain{};
 }
 
+FirstUse first_use_of(std::uintptr_t storage, ScalarType dtype) {
+  const StorageEntry* entry = storage_life.find(storage);
+  if (entry == nullptr || entry->is_unused()) return {.was_seen = false, .site = 0};
+  if (!entry->chain.is_empty() || entry->first_use == StorageEntry::kUseWithoutSite) return {};
+  const SiteNumber number = site_number(entry->first_use - 1, SiteKind::kUsed);
+  const Site* site = sites.at(number);
+  return {.was_seen = true, .site = site != nullptr && site->result == dtype ? number : 0};
+}
+
 void note_operands(OpenRecord& open, const Record& record) {
   open.has_operands = true;
+  TensorView tensors[OpenRecord::kMostOperands];
+  ScalarType first = kScalarTypeCount;
+  std::uint8_t flags = 0;
+  bool differ = false;
   each_tensor(inputs_of(record), [&](TensorView tensor) {
-    if (tensor.dtype() >= kScalarTypeCount || !kScalarTypes[tensor.dtype()].is_float ||
-        tensor.dimensions() == 0)
-      return true;
+    const ScalarType dtype = tensor.dtype();
+    if (dtype >= kScalarTypeCount || !kScalarTypes[dtype].is_float) return true;
+    if (first == kScalarTypeCount) first = dtype;
+    open.may_mix = open.may_mix || dtype != first;
+    const std::size_t dimensions = tensor.dimensions();
+    if (dimensions == 0) return true;
     if (open.operand_count == OpenRecord::kMostOperands) {
-      open.has_lost_operands = true;
+      open.has_lost_operands = open.may_mix = true;
       return false;
     }
-    open.operands[open.operand_count++] = {tensor.storage(), tensor.dtype(), elements_of(tensor)};
-    open.has_flat_operand = open.has_flat_operand || tensor.dimensions() < 3;
+    tensors[open.operand_count] = tensor;
+    ReadOperand& operand = open.operands[open.operand_count++];
+    operand.storage = tensor.storage();
+    operand.dtype = dtype;
+    const StorageEntry* entry = storage_life.find(operand.storage);
+    operand.origin = entry != nullptr && entry->chain.dtype == dtype ? entry->chain : OriginChain{};
+    operand.is_new = entry == nullptr || entry->is_unused();
+    flags |= operand.origin.flags;
+    differ = differ || dtype != open.operands[0].dtype;
+    open.has_new_operand = open.has_new_operand || operand.is_new;
+    open.has_flat_operand = open.has_flat_operand || dimensions < 3;
     return true;
   });
-  for (std::size_t i = 1; i < open.operand_count; ++i)
-    if (open.operands[i].dtype != open.operands[0].dtype) return note_mix(open);
+  open.has_elements = differ || (flags & kCast) != 0;  // what asks for them
+  if (!open.has_elements) return;
+  for (std::size_t i = 0; i < open.operand_count; ++i) open.operands[i].elements = elements_of(tensors[i]);
+  if (differ) note_mix(open);
+}
+
+void note_first_uses(const OpenRecord& open) {
+  for (std::size_t i = 0; i < open.operand_count; ++i) {
+    const ReadOperand& operand = open.operands[i];
+    StorageEntry* entry = operand.is_new ? storage_life.take_unused(operand.storage) : nullptr;
+    if (entry == nullptr) continue;
+    Step step = {};
+    step.name = open.op->name;
+    step.kind = SiteKind::kUsed;
+    step.result = step.operands[0] = operand.dtype;
+    step.operand_count = 1;
+    const SiteNumber site = sites.find(step);
+    entry->first_use = site != 0 ? index_of(site) + 1 : StorageEntry::kUseWithoutSite;
+  }
 }
 
 void note_results(const OpenRecord& open, const Record& record) {
@@ -185,7 +227,7 @@ void note_results(const OpenRecord& open, const Record& record) {
     const std::uintptr_t storage = tensor.storage();
     if (is_operand(open, storage, dtype)) return true;
     StorageEntry* entry = storage_life.find(storage);
-    if (entry == nullptr) return true;
+    if (entry == nullptr || entry->is_unannounced != 0) return true;
     if (!is_known || known != dtype) {
       chain = chain_of_result(open, dtype);
       known = dtype;

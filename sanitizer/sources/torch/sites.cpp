@@ -88,6 +88,9 @@ SiteNumber Sites::find(const Step& step) {
     Site& site = sites_[index];
     std::uint64_t seen = site.key.load(std::memory_order_acquire);
     if (seen == key) return site_number(index, step.kind);
+    if (seen == 0 && step.kind == SiteKind::kUsed &&
+        uses_.fetch_add(1, std::memory_order_relaxed) >= kMostUses)
+      return 0;
     if (seen != 0 || !site.key.compare_exchange_strong(seen, key, std::memory_order_acq_rel)) {
       if (seen == key) return site_number(index, step.kind);
       continue;

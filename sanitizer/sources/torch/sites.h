@@ -43,10 +43,10 @@ struct Site {
 
 class Sites {
  public:
-  static constexpr std::size_t kSites = 4096, kProbes = 16;
+  static constexpr std::size_t kSites = 4096, kProbes = 16, kMostUses = 1024;
 
   bool start();
-  // 0 when there is no room for another.
+  // 0 when there is no room for another, or for another first use.
   SiteNumber find(const Step& step);
   const Site* at(SiteNumber number) const;
   std::uint64_t without_room() const { return without_room_.load(std::memory_order_relaxed); }
@@ -59,6 +59,7 @@ class Sites {
  private:
   Site* sites_ = nullptr;
   std::atomic<std::uint64_t> without_room_{0};
+  std::atomic<std::size_t> uses_{0};
 };
 
 inline constinit Sites sites;

@@ -25,33 +25,51 @@ void StorageLife::clear() {
   if (buckets_ != nullptr) (void)madvise(buckets_, bytes(), MADV_DONTNEED);
 }
 
-void StorageLife::born(std::uintptr_t address) {
-  if (StorageEntry* known = find(address)) {  // its end was not announced
-    known->chain = {};
-    return;
-  }
-  for (StorageEntry& entry : bucket(address).ways) {
+StorageEntry* StorageLife::take_free(Bucket& ways, std::uintptr_t address) {
+  for (std::size_t i = 0; i < kWays; ++i) {
     std::uintptr_t none = 0;
-    if (!entry.address.compare_exchange_strong(none, address, std::memory_order_acq_rel)) continue;
-    entry.chain = {};  // another thread may have written there as all was forgotten
-    return;
+    if (ways.addresses[i].load(std::memory_order_relaxed) == 0 &&
+        ways.addresses[i].compare_exchange_strong(none, address, std::memory_order_acq_rel))
+      return &ways.entries[i];
   }
-  without_room_.fetch_add(1, std::memory_order_relaxed);
+  return nullptr;
+}
+
+void StorageLife::born(std::uintptr_t address) {
+  StorageEntry* entry = find(address);  // its end was not announced
+  Bucket& ways = bucket(address);
+  if (entry == nullptr) entry = take_free(ways, address);
+  for (std::size_t i = 0; i < kWays && entry == nullptr; ++i) {
+    std::uintptr_t used = ways.addresses[i].load(std::memory_order_acquire);
+    if (used != 0 && ways.entries[i].is_unannounced != 0 &&
+        ways.addresses[i].compare_exchange_strong(used, address, std::memory_order_acq_rel))
+      entry = &ways.entries[i];
+  }
+  if (entry != nullptr)
+    *entry = {};  // another thread may have written there as all was forgotten
+  else
+    without_room_.fetch_add(1, std::memory_order_relaxed);
 }
 
 void StorageLife::died(std::uintptr_t address) {
-  StorageEntry* entry = find(address);
-  if (entry == nullptr) return;
-  entry->chain = {};
-  entry->address.store(0, std::memory_order_release);
+  if (address == 0) return;
+  Bucket& ways = bucket(address);
+  for (std::size_t i = 0; i < kWays; ++i) {
+    if (ways.addresses[i].load(std::memory_order_acquire) != address) continue;
+    ways.entries[i] = {};
+    ways.addresses[i].store(0, std::memory_order_release);
+    return;
+  }
 }
 
-StorageEntry* StorageLife::find(std::uintptr_t address) const {
-  // Without origins there is no table, and after they were off it is not true any more.
-  if (address == 0 || !on_.load(std::memory_order_acquire)) return nullptr;
-  for (StorageEntry& entry : bucket(address).ways)
-    if (entry.address.load(std::memory_order_acquire) == address) return &entry;
-  return nullptr;
+StorageEntry* StorageLife::take_unused(std::uintptr_t address) {
+  if (address == 0 || !is_on()) return nullptr;
+  if (StorageEntry* known = find(address)) return known->is_unused() ? known : nullptr;
+  StorageEntry* fresh = take_free(bucket(address), address);
+  if (fresh == nullptr) return nullptr;
+  *fresh = {};
+  fresh->is_unannounced = 1;
+  return fresh;
 }
 
 namespace {

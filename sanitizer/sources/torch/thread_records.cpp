@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::size_t kThreads = 1024, kProbes = 64;
 
-struct Slot {
+struct alignas(64) Slot {  // what each record reads of it is one cache line
   std::atomic<std::uintptr_t> thread;
   ThreadRecords records;
 };
@@ -74,7 +74,8 @@ OpenRecord* ThreadRecords::open(const Operator& op) {
     record->outer = outer;
     record->thread = this;
     record->operand_count = 0;
-    record->has_flat_operand = record->widens_most = false;
+    record->has_flat_operand = record->widens_most = record->may_mix = false;
+    record->has_elements = record->has_new_operand = false;
     record->has_lost_operands = record->is_attention = record->is_waiting = record->is_part = false;
     record->is_older = false;
     record->notes_forward = record->has_operands = false;

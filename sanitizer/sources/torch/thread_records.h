@@ -12,14 +12,17 @@
 #include "sanitizer/sources/torch/abi.h"
 #include "sanitizer/sources/torch/call_operands.h"
 #include "sanitizer/sources/torch/operators.h"
+#include "sanitizer/sources/torch/origin_chain.h"
 #include "sanitizer/sources/torch/scalar_types.h"
 
 namespace dtype_guard::san::torch {
 
 struct ReadOperand {
   std::uintptr_t storage;
+  std::uint64_t elements;  // where OpenRecord::has_elements
+  OriginChain origin;      // as it was read; empty where it is not known
   ScalarType dtype;
-  std::uint64_t elements;
+  bool is_new;  // no allocator announced it, and no operator has used it
 };
 
 class ThreadRecords;
@@ -33,11 +36,13 @@ class OpenRecord final : public Context {
   const Operator* op;
   OpenRecord* outer;
   ThreadRecords* thread;
-  ReadOperand operands[kMostOperands];  // of floating dtypes and some dimension
   std::uint32_t operand_count;
   bool has_operands;         // they were noted
   bool has_lost_operands;    // there were more
   bool has_flat_operand;     // one has less than three dimensions
+  bool has_elements;         // those of the operands are counted
+  bool has_new_operand;      // of which no use was seen
+  bool may_mix;              // floating operands, those of no dimension among them, differ in dtype
   bool widens_most;          // of several dtypes a narrower one is that of the operand with the most elements
   bool is_attention;         // the outermost that a contract speaks of
   bool is_waiting;           // its contract is broken, unless autocast recasts the operands inside
@@ -46,6 +51,7 @@ class OpenRecord final : public Context {
   bool notes_forward;        // the autograd nodes that it makes are noted with its line
   std::uint64_t first_node;  // number of the first of them
   std::atomic<bool> is_open;
+  ReadOperand operands[kMostOperands];  // of floating dtypes and some dimension
 };
 
 class ThreadRecords {
@@ -58,12 +64,12 @@ class ThreadRecords {
   // nullptr when all places are taken: then the record is as if it was not watched.
   OpenRecord* open(const Operator& op);
 
-  CallOperands waiting;  // of the record that is waiting
-
  private:
-  friend class OpenRecord;
   OpenRecord* innermost_;
   OpenRecord* records_;
+
+ public:
+  CallOperands waiting;  // of the record that is waiting
 };
 
 // This thread's; nullptr when there is no room for another thread.

@@ -263,6 +263,34 @@ def allocators(jobs):
                 expect([opening(finding) for finding in found] == [place], f"{what}: opens at {place} {told(report)}")
 
 
+def need(jobs, library):
+    """Says which release of a library there is, or skips. Gives no changes of the environment."""
+    asked = subprocess.run([jobs.python, "-c", f"import {library}; print({library}.__version__)"], capture_output=True, text=True, check=False)
+    if asked.returncode != 0:
+        raise Skip(f"'{jobs.python}' has no {library}: {asked.stderr.strip().splitlines()[-1]}")
+    print(f"    {library} {asked.stdout.strip()}")
+    return {}
+
+
+def flash_attn(jobs):
+    """Calls of the real library; a dry run takes what stands in for it."""
+    changes = {"PYTHONPATH": str(PROGRAMS / "stand_in")} if jobs.is_dry else need(jobs, "flash_attn")
+    _, report = jobs.own("flash_attn", **changes)
+    one_finding(report, MIXED, marked(HERE / "program.py", "flash_attn"), "q that a table widened")
+    expect(report["watched"]["calls"].get("flash_attn_func") == 2, "each call is checked once")
+    expect(jobs.is_dry == any("is stood in for" in one["message"] for one in report["findings"]), "it is said to stand in, or ran itself")
+
+
+def xformers(jobs):
+    """Calls of the real library."""
+    if jobs.is_dry:
+        raise Skip("nothing stands in for xformers")
+    printed, report = jobs.own("xformers", **need(jobs, "xformers"))
+    print(f"    {printed.strip()}, {report['watched']['calls']}")
+    silent(report, "right calls", least=2)
+    expect("dtype" in json.loads(printed)["raised"], "what is mixed raises in Python, before any record")
+
+
 def joined(jobs):
     """A job on the GPU is joined, left and joined again."""
     plain = jobs.talk(HERE / "program.py", "joined")
@@ -364,7 +392,7 @@ def cost(jobs):
 
 CASES = {"origins": origins, "by_hand": by_hand, "right_models": right_models, "ways": ways, "x_transformers": x_transformers,
          "var": var, "fallback": fallback, "graph": graph, "streams": streams, "trained": trained,
-         "backends": backends, "allocators": allocators, "joined": joined, "compiled": compiled, "cost": cost}
+         "backends": backends, "allocators": allocators, "flash_attn": flash_attn, "xformers": xformers, "joined": joined, "compiled": compiled, "cost": cost}
 
 
 if __name__ == "__main__":

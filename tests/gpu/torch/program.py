@@ -272,5 +272,40 @@ def trained(steps="5"):
     return {"digest": digest(*losses, *model.parameters())}
 
 
+def flash_attn():
+    """The library itself: a right call with its backward (what stands in for it has none), and one whose q a table widened."""
+    from flash_attn import flash_attn_func
+    torch.manual_seed(0)
+    x = random(1, 64, 4, 64, dtype=LOW).requires_grad_()
+    out = flash_attn_func(x, x, x, causal=True)
+    if DEVICE == "cuda":
+        out.float().square().sum().backward()
+    raised = ""
+    try:
+        flash_attn_func(x * random(64), x, x)  # call: flash_attn
+    except RuntimeError as error:
+        raised = str(error)[:60]
+    wait()
+    return {"digest": digest(out), "gradient": DEVICE == "cuda" and str(x.grad.dtype), "raised": raised}
+
+
+def xformers():
+    """The library itself: calls with and without a backward. A call of mixed dtypes is refused by its Python code."""
+    from xformers.ops import memory_efficient_attention
+    torch.manual_seed(0)
+    x = random(1, 64, 4, 64, dtype=LOW)
+    with torch.no_grad():
+        alone = memory_efficient_attention(x, x, x)
+    out = memory_efficient_attention(x.requires_grad_(), x, x)
+    out.float().square().sum().backward()
+    raised = ""
+    try:
+        memory_efficient_attention(x * random(64), x, x)  # call: xformers
+    except ValueError as error:
+        raised = str(error).splitlines()[0][:60]
+    wait()
+    return {"digest": digest(alone, out), "gradient": str(x.grad.dtype), "raised": raised}
+
+
 if __name__ == "__main__":
     print(json.dumps(globals()[sys.argv[1].replace("-", "_")](*sys.argv[2:])), flush=True)

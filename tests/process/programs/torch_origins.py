@@ -89,7 +89,7 @@ def in_a_loop():
 def unknown():
     """Memory of another owner: nothing is known of how it was written."""
     import array
-    q = torch.frombuffer(array.array("f", [1.0] * 256), dtype=torch.float32).view(1, 2, 8, 16)
+    q = torch.frombuffer(array.array("f", [1.0] * 256), dtype=torch.float32).view(1, 2, 8, 16)  # call: used
     attend(q)  # call: unknown
 
 

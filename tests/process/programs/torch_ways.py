@@ -211,7 +211,9 @@ def main():
         print("ready", flush=True)
         sys.stdin.readline()
     for name in names.split(","):
-        print(name, WAYS[name](), flush=True)
+        # One write: torchrun starts its ranks with `python -u`, whose print makes one of each word, and ranks' words would meet in a line.
+        sys.stdout.write(f"{name} {WAYS[name]()}\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -1,0 +1,49 @@
+#include "sanitizer/symbolize/unknown_origin.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "sanitizer/protocol/journal.h"
+#include "sanitizer/symbolize/violation.h"
+
+namespace dtype_guard::san {
+namespace {
+
+// In times with origins alone they are noted; what was seen in the one before does not hold any more.
+constexpr const char* kSince = " since origins were last switched on";
+
+std::string first_use(const Journal& journal, std::uint32_t number, Stacks& stacks) {
+  if (number == kNoUseSeen) return fmt::format("; no use of its memory before this call was seen{}", kSince);
+  const auto site = journal.sites.find(number);
+  if (site == journal.sites.end()) return "";
+  const SourceLocation place = stacks.place_of(stacks.resolve(journal, site->second));
+  std::string where = place.line != 0 ? fmt::format(" at {}:{}", place.file, place.line) : "";
+  if (!place.function.empty()) where += fmt::format(" ({})", place.function);
+  return fmt::format("; the first use of its memory that was seen{}, which is not its origin, is '{}'{}",
+                     kSince, site->second.api, where);
+}
+
+}  // namespace
+
+void note_unknown_origins(Report& report, const Finding& finding, const Journal& journal,
+                          const JournalFinding& recorded, const std::vector<std::string>& blamed,
+                          Stacks& stacks) {
+  for (std::size_t i = 0; i < recorded.operands.size(); ++i) {
+    const JournalOperand& one = recorded.operands[i];
+    if ((recorded.without_origin >> i & 1U) == 0 ||
+        std::find(blamed.begin(), blamed.end(), one.role) == blamed.end())
+      continue;
+    std::string text = fmt::format(
+        "which operator made '{}' of {} '{}' is not known: it is older than the watching, or was made while "
+        "that was off, or by code that is not watched",
+        one.role, recorded.api, dtype_text(one.packed));
+    if (!one.shape.empty()) text += fmt::format("; it is of shape {}", fmt::join(one.shape, "x"));
+    if (const auto use = recorded.first_uses.find(i); use != recorded.first_uses.end())
+      text += first_use(journal, use->second, stacks);
+    report.not_analysed.push_back({finding.location.file, finding.location.function, "note", text});
+  }
+}
+
+}  // namespace dtype_guard::san
