@@ -14,9 +14,9 @@ class Prompts:
 def generate(name, tokens, prompts):
     model = AutoModelForCausalLM.from_pretrained(  # expect: attention-unsupported-dtype
         name,
-        torch_dtype=torch.float32,  #! bad
-        torch_dtype=torch.bfloat16,  #! ok
+        torch_dtype=torch.float32,
         attn_implementation="flash_attention_2",
     )
     model = model.to("cuda").eval()
-    return model.generate(**prompts.of(tokens))
+    return model.generate(**prompts.of(tokens))  #! bad
+    with torch.autocast("cuda", dtype=torch.bfloat16): return model.generate(**prompts.of(tokens))  #! ok
