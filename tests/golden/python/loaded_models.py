@@ -1,5 +1,5 @@
 """Models that transformers loads in float32 while flash attention is asked for. Where they are run outside of autocast the call
-is refused; where that is out of sight it is only possible. Truth: tests/golden/python/constructs/model_of_auto_classes.py.
+is refused; where nothing runs them it is only possible. Truth: tests/golden/python/constructs/model_of_auto_classes.py.
 
     loaded_models.py DTYPE_LINT
 """

@@ -10,7 +10,7 @@ import torch.nn as nn
 import torch.nn.functional as F
 from flash_attn import flash_attn_func
 
-ELSEWHERE = weakref.WeakSet()  # what code out of sight hands a model, and what comes of it
+ELSEWHERE = weakref.WeakSet()  # what unseen code hands a model, and what comes of it
 
 
 class LoadedModel(nn.Module):
