@@ -190,7 +190,8 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
         if (indices.size() == 1) {
           add_key(each, into);
         } else {
-          value(each);
+          const ValueId index = value(each);
+          if (!each.is("slice")) into.push_back({"at", index});
         }
       }
     }

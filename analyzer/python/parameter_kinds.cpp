@@ -44,7 +44,9 @@ bool by_annotation(const Node& type, const SourceFile& file, const Modules& modu
   if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_tensor)) {
     out.kind = optional ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
   } else if (text == "torch.LongTensor" || text == "torch.IntTensor" || text == "torch.BoolTensor") {
-    out.kind = ParameterKind::kOther;
+    // A tensor; of what is a habit more than a promise.
+    out.kind = optional ? ParameterKind::kOther : ParameterKind::kTensor;
+    if (!optional) out.type = text;
   } else if (contains(text, "Tensor") &&
              (text.starts_with("List[") || text.starts_with("list[") || text.starts_with("Tuple[") ||
               text.starts_with("tuple[") || text.starts_with("Sequence["))) {
@@ -123,6 +125,8 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
     out.kind = ParameterKind::kOther;
     out.type.clear();
   }
+  const bool is_typed = out.kind == ParameterKind::kTensor && !out.type.empty();
+  if (absent && is_typed) out = {out.name, ParameterKind::kOther, "", false, out.default_value};
   if (absent && out.kind == ParameterKind::kTensor) out.kind = ParameterKind::kOptionalTensor;
   // As PyTorch's own modules have it: what the parameters are made in, or nothing said of it.
   const bool told = absent && out.name == "dtype" && out.kind == ParameterKind::kOther;
@@ -136,7 +140,7 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
       out.type = "int";
     }
   }
-  if (names_integers(out.name) &&
+  if (names_integers(out.name) && !is_typed &&
       (out.kind == ParameterKind::kTensor || out.kind == ParameterKind::kOptionalTensor))
     out.kind = ParameterKind::kOther;
   return out;

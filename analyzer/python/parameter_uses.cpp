@@ -214,7 +214,7 @@ class UseSearch {
       const flow::Parameter parameter = describe_parameter(*target, each, modules_);
       if (parameter.rest != flow::Rest::kNone) break;
       if (std::to_string(at) != place && parameter.name != place) continue;
-      out = parameter.kind == flow::ParameterKind::kTensor ||
+      out = (parameter.kind == flow::ParameterKind::kTensor && parameter.type.empty()) ||
             parameter.kind == flow::ParameterKind::kOptionalTensor;
       break;
     }

@@ -2,12 +2,27 @@
 #include <algorithm>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/signatures.h"
 
 namespace dtype_guard::python {
 
 namespace {
 constexpr int kMaxParts = 40;  // of a dotted name
+constexpr int kMaxDepth = 60;
+
+bool has_name(const Node& node, std::string_view name, int depth) {
+  if (depth > kMaxDepth || (node.is("identifier") && node.text() == name)) return true;
+  const std::vector<Node> all = node.children();
+  return std::any_of(all.begin(), all.end(),
+                     [&](const Node& each) { return has_name(each, name, depth + 1); });
 }
+
+bool uses_its_class(const FunctionDefinition& method) {
+  const Node first = written_name(method.node.field("parameters").child(0));
+  const Node body = method.node.field("body");
+  return !first.is("identifier") || has_name(body, first.text(), 0) || has_name(body, "super", 0);
+}
+}  // namespace
 
 bool FunctionLowering::is_self(const Node& node) const {
   return !global_file_ && node.is("identifier") && !self_name_.empty() && node.text() == self_name_;
@@ -82,9 +97,10 @@ Entity FunctionLowering::resolve(const Node& node, int depth) const {
     Entity out;
     out.function = unit_.modules().method(*object.class_definition, name, nullptr);
     // A class method makes objects of the class that it is called on.
-    const bool is_own =
-        out.function && out.function->is_class_method && out.function->owner == object.class_definition;
-    if (out.function && (out.function->is_static || is_own)) out.kind = Entity::Kind::kFunction;
+    const FunctionDefinition* method = out.function;
+    const bool is_bound = method && method->is_class_method &&
+                          (method->owner == object.class_definition || !uses_its_class(*method));
+    if (method && (method->is_static || is_bound)) out.kind = Entity::Kind::kFunction;
     return out;
   }
   return {};

@@ -89,7 +89,8 @@ class Mover {
 // The setting says as much of a tensor that it hands in itself, and callers of one that they cast.
 bool says_more(const Parameter& parameter, const Value& handed) {
   if (handed.is_bottom()) return false;
-  if (parameter.kind == ParameterKind::kOther) return true;
+  const bool is_open = parameter.kind == ParameterKind::kTensor && !parameter.type.empty();
+  if (parameter.kind == ParameterKind::kOther || is_open) return true;
   const Alternative* one = handed.single();
   const bool is_tensor = one && one->kind == Kind::kTensor;
   const bool takes_tensor =

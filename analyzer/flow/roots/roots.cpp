@@ -142,7 +142,8 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
       // A typed pointer states its dtype itself.
       const auto element = parse_dtype(parameter.type);
       effects_.note_named(element.value_or(Dtype::kUndefined));
-      const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
+      const Value contents(
+          Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(element ? 1 : 0)));
       return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
     case ParameterKind::kOptionalTensor:

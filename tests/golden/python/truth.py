@@ -24,20 +24,30 @@ SDPA = "torch.nn.functional.scaled_dot_product_attention"
 PRODUCTS = ("matmul", "__matmul__", "bmm", "baddbmm", "einsum")
 
 
-def refusals_of_index_copy():
-    """By the dtypes of tensor and source, asked of the CPU's kernel: fake tensors do not check, and autocast on CUDA does not
-    act on it."""
+def refusals_of_stores():
+    """By the dtypes of tensor and source, asked of the CPU's kernels: fake tensors do not check, and autocast on CUDA does not
+    act on them."""
     refused = {}
-    for tensor in (torch.float16, torch.bfloat16, torch.float32):
-        for source in (torch.float16, torch.bfloat16, torch.float32):
-            try:
-                torch.zeros(1, dtype=tensor).index_copy(0, torch.zeros(1, dtype=torch.int64), torch.zeros(1, dtype=source))
-            except RuntimeError as error:
-                refused[tensor, source] = error
+    places = torch.zeros(1, dtype=torch.int64)
+    calls = {"index_copy": lambda tensor, source: tensor.index_copy(0, places, source),
+             "__setitem__": lambda tensor, source: tensor.__setitem__(places, source)}
+    for name, call in calls.items():
+        for tensor in (torch.float16, torch.bfloat16, torch.float32):
+            for source in (torch.float16, torch.bfloat16, torch.float32):
+                try:
+                    call(torch.zeros(1, dtype=tensor), torch.zeros(1, dtype=source))
+                except RuntimeError as error:
+                    refused[name, tensor, source] = error
     return refused
 
 
-INDEX_COPY = refusals_of_index_copy()
+STORES = refusals_of_stores()
+
+
+def names_places(index):
+    """Whether a subscript has a tensor that is no single number among its parts."""
+    parts = index if isinstance(index, tuple) else (index,)
+    return any(isinstance(each, torch.Tensor) and each.dim() > 0 for each in parts)
 
 
 def refusals_of_layers():
@@ -82,8 +92,13 @@ class WatchOperators(TorchFunctionMode):
             return self.take(*args, **(kwargs or {}))
         if getattr(function, "__name__", "") in ("index_copy", "index_copy_"):
             tensor, _dim, _index, source = args
-            if (tensor.dtype, source.dtype) in INDEX_COPY:
-                raise INDEX_COPY[tensor.dtype, source.dtype]
+            store = ("index_copy", tensor.dtype, source.dtype)
+            if store in STORES:
+                raise STORES[store]
+        if getattr(function, "__name__", "") == "__setitem__" and names_places(args[1]) and isinstance(args[2], torch.Tensor):
+            store = ("__setitem__", args[0].dtype, args[2].dtype)
+            if store in STORES:
+                raise STORES[store]
         name = getattr(function, "__name__", "")
         if name in ("linear", "conv1d", "conv2d") and not torch.is_autocast_enabled("cuda"):
             x, weight = [*args[:2], *((kwargs or {})[each] for each in ("input", "weight")[len(args):])]

@@ -84,12 +84,15 @@ TEST_CASE("defaults are the callee's, and what is computed is not known") {
 }
 
 TEST_CASE("a parameter's kind comes from its annotation, its default or its use") {
-  const auto kind = [](const std::string& parameter, const std::string& use = "pass") {
+  const auto parameter_of = [](const std::string& parameter, const std::string& use = "pass") {
     const LoweredFile file =
         lowered("import torch\nfrom torch import Tensor\nfrom typing import Optional\ndef f(" + parameter +
                 "):\n    " + use + "\n");
     REQUIRE(file.module.functions.size() == 1);
-    return file.module.functions[0].parameters.at(0).kind;
+    return file.module.functions[0].parameters.at(0);
+  };
+  const auto kind = [&](const std::string& parameter, const std::string& use = "pass") {
+    return parameter_of(parameter, use).kind;
   };
   using flow::ParameterKind;
   CHECK(kind("x: torch.Tensor") == ParameterKind::kTensor);
@@ -105,7 +108,14 @@ TEST_CASE("a parameter's kind comes from its annotation, its default or its use"
   CHECK(kind("x", "return x.hidden_size") == ParameterKind::kOther);
   CHECK(kind("x", "return torch.relu(x)") == ParameterKind::kTensor);
   CHECK(kind("position_ids", "return position_ids.unsqueeze(0)") == ParameterKind::kOther);
-  CHECK(kind("x: torch.LongTensor") == ParameterKind::kOther);
+  CHECK(kind("x: Union[torch.Tensor, None]") == ParameterKind::kOptionalTensor);
+  CHECK(kind("x: torch.Tensor | list[Tensor]") == ParameterKind::kOther);
+  // A tensor, of a dtype that no setting says.
+  CHECK(kind("input_ids: torch.LongTensor") == ParameterKind::kTensor);
+  CHECK(parameter_of("input_ids: torch.LongTensor").type == "torch.LongTensor");
+  CHECK(kind("x: torch.LongTensor = None") == ParameterKind::kOther);
+  CHECK(kind("x: Optional[torch.LongTensor]") == ParameterKind::kOther);
+  CHECK(parameter_of("x: torch.LongTensor = None").type.empty());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 // modules, functions that a field holds.
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/calls/calls.h"
@@ -14,6 +15,12 @@ using Kind = Alternative::Kind;
 constexpr std::string_view kItself = name_of(Named::kCallOfObject), kForward = name_of(Named::kForward);
 // A hook may change what goes into a module, or what comes of it.
 constexpr std::array<std::string_view, 2> kHooks = {"register_forward_pre_hook", "register_forward_hook"};
+// Give the module back as it is.
+constexpr std::array<std::string_view, 4> kSameModule = {"eval", "train", "requires_grad_", "share_memory"};
+
+bool contains(std::span<const std::string_view> names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 // What one of several receivers gives is there where that receiver is.
 Value where(const Value& given, SymbolSetId condition, SymbolSets& symbols) {
@@ -73,7 +80,7 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       continue;
     }
     const std::string type = one->type;
-    if (std::find(kHooks.begin(), kHooks.end(), name) != kHooks.end()) state.change(each.object).type = {};
+    if (contains(kHooks, name)) state.change(each.object).type = {};
     const bool forwards = itself || name == kForward;
     if (forwards && (find_module_type(type) || type == kSequential)) {
       const auto given = modules_.library_module_call(activation, instruction, each, state);
@@ -91,6 +98,8 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.size() == 1) {
       add(methods.front(), each);
+    } else if (methods.empty() && contains(kSameModule, name) && registrations_.is_module_type(type)) {
+      out.given = join(out.given, Value(each), symbols_);
     } else {
       out.unknown = true;
     }

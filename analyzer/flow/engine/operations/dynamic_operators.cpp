@@ -15,6 +15,7 @@ using Kind = Alternative::Kind;
 constexpr std::string_view kAugmented = "augmented::";
 constexpr std::string_view kInstalled = "installed::";
 constexpr std::string_view kNumber = "number::";
+constexpr std::string_view kStored = "value", kAt = "at", kKey = "key";  // of a store
 
 bool is_slices(std::string_view how) { return how == "slice" || how == "part" || how == "new_dimension"; }
 
@@ -139,6 +140,32 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
   }
 }
 
+// What slices and numbers name takes a value of any dtype; the places that a tensor of integers names do not.
+void DynamicOperators::store_at_places(const Activation& activation, const Instruction& instruction,
+                                       State& state) {
+  const auto are_places = [&](const Argument& each) {
+    if (each.name != kAt && each.name != kKey) return false;
+    const std::vector<Alternative> all = memory_.tensors(state, value(state, each.value));
+    return !all.empty() && std::all_of(all.begin(), all.end(), [](const Alternative& one) {
+      return one.kind == Kind::kTensor && is_integral(one.dtype) && !one.rank.wrapped && one.rank.min > 0;
+    });
+  };
+  const auto& all = instruction.args;
+  const auto places = std::find_if(all.begin(), all.end(), are_places);
+  const auto stored =
+      std::find_if(all.begin(), all.end(), [](const Argument& each) { return each.name == kStored; });
+  if (places == all.end() || stored == all.end()) return;
+  const Value& into = argument(state, instruction, 0);
+  if (!std::all_of(into.begin(), into.end(), [](const Alternative& each) {
+        return each.kind == Kind::kTensor || each.kind == Kind::kHandle;
+      }))
+    return;
+  Instruction& put = renamed_.try_emplace(&instruction, instruction).first->second;
+  put.name = "index_put_";
+  put.args = {{"self", all.front().value}, {"indices", places->value}, {"values", stored->value}};
+  evaluator_.operation(activation, put, state);
+}
+
 // That a key is asked for says that something may stand there which no code in sight has put there.
 void DynamicOperators::may_hold(const Activation& activation, const Instruction& instruction, State& state) {
   const Alternative* one = argument(state, instruction, 0).single();
@@ -187,6 +214,7 @@ std::optional<Value> DynamicOperators::dynamic_operation(const Activation& activ
   if (name == "subscript") return part_of(activation, instruction, state);
   if (name == "store_element") {
     store_element(activation, instruction, state);
+    store_at_places(activation, instruction, state);
     return Value::none();
   }
   if (name == "may_hold") {

@@ -35,6 +35,7 @@ class DynamicOperators {
   Key named_key(const Activation& activation, const Instruction& instruction, const State& state);
   Value part_of(const Activation& activation, const Instruction& instruction, State& state);
   void store_element(const Activation& activation, const Instruction& instruction, State& state);
+  void store_at_places(const Activation& activation, const Instruction& instruction, State& state);
   void may_hold(const Activation& activation, const Instruction& instruction, State& state);
   Value augmented(const Activation& activation, const Instruction& instruction, State& state);
   Value own_parameter(const Activation& activation, const Instruction& instruction, State& state);
@@ -47,7 +48,7 @@ class DynamicOperators {
   Conversions& conversions_;
   const Registrations& registrations_;
   Evaluator& evaluator_;
-  std::map<const Instruction*, Instruction> renamed_;  // what `x += y` is where x is no tensor
+  std::map<const Instruction*, Instruction> renamed_;  // what they are for what arrives
 };
 
 }  // namespace dtype_guard::flow

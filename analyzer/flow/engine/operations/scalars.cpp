@@ -79,6 +79,9 @@ static Value compare(const Instruction& instruction, const State& state, bool eq
       } else if (numbers) {
         same = a.number == b.number;
         different = !same;
+      } else if ((a.kind == Kind::kDtype && b.kind == Kind::kString) ||
+                 (a.kind == Kind::kString && b.kind == Kind::kDtype)) {
+        same = false;  // a name of a dtype is none
       } else if (a.kind == Kind::kNone && b.kind == Kind::kNone) {
         different = false;
       } else if (one_is_none && (is_thing(a) || is_thing(b))) {
