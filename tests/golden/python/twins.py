@@ -4,7 +4,7 @@ has its place, `# run: EXPRESSION` says how truth.py runs it, `# breaks: SETTING
 wrong twin hands a call what it refuses (the right twin: under none), `# missed: REASON` that dtype-lint does not find it,
 `# packages: FOLDER` what is installed, `# models: yes` that dtype-lint's models of libraries stand in for packages,
 `# products: half` that attention is written by hand, and a product of matrices in float32 counts like a refusal,
-`# products: wide` that it is written by hand and computed in float32 on purpose."""
+`# products: wide` that it is written by hand and computed in float32 on purpose, `# main: yes` that it is run as a program."""
 import pathlib
 import re
 

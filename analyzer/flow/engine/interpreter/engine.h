@@ -7,6 +7,7 @@
 // re-enters the engine through Evaluator where what it found is to be run.
 #pragma once
 
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -69,6 +70,9 @@ class Engine final : public Evaluator {
 
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
+  // module_operation.cpp: nothing where it is none of these.
+  std::optional<Value> module_operation(const Activation& activation, const Instruction& instruction,
+                                        State& state);
   void note_watched(const Instruction& instruction, const State& state);
   static void finish(Activation& activation, const Value& result, State state);
   // transfer.cpp: false when the path ends here.
