@@ -57,7 +57,7 @@ class FunctionLowering {
   void add_captures(const Node& pattern);
   Builder::Position position(const Node& node) const;
 
-  // a module's code, and its variables (module_code.cpp)
+  // a module's code, and its variables (lower_module.cpp)
   bool is_module_code() const;
   flow::Function run_module_code();
   flow::Place global_place(const std::string& name);

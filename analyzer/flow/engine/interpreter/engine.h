@@ -7,7 +7,6 @@
 // re-enters the engine through Evaluator where what it found is to be run.
 #pragma once
 
-#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "analyzer/flow/engine/conditions/conditions.h"
 #include "analyzer/flow/engine/dtype_state.h"
 #include "analyzer/flow/engine/memory/objects.h"
+#include "analyzer/flow/engine/module_operators.h"
 #include "analyzer/flow/engine/operations/casts.h"
 #include "analyzer/flow/engine/operations/dynamic_operators.h"
 #include "analyzer/flow/engine/operations/marks.h"
@@ -70,9 +70,6 @@ class Engine final : public Evaluator {
 
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
-  // module_operation.cpp: nothing where it is none of these.
-  std::optional<Value> module_operation(const Activation& activation, const Instruction& instruction,
-                                        State& state);
   void note_watched(const Instruction& instruction, const State& state);
   static void finish(Activation& activation, const Value& result, State state);
   // transfer.cpp: false when the path ends here.
@@ -93,6 +90,7 @@ class Engine final : public Evaluator {
 
   Stubs stubs_{index_};
   DtypeState dtypes_{options_.device, effects_};
+  ModuleOperators of_modules_{subject_.program, root_, ids_};
   Questions questions_{names_};
   Rounds rounds_{names_};
   Memory memory_{subject_.program, names_, questions_, rounds_};

@@ -30,7 +30,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   }
   if (auto dynamic = dynamic_.dynamic_operation(activation, instruction, state)) return *dynamic;
   if (auto scalar = scalars_.scalar_operation(activation, instruction, state)) return *scalar;
-  if (auto of_module = module_operation(activation, instruction, state)) return *of_module;
+  if (auto of_module = of_modules_.module_operation(activation, instruction, state)) return *of_module;
   if (instruction.name.ends_with("::forward")) {
     if (auto given = modules_.library_forward(activation, instruction, state)) return *given;
   }

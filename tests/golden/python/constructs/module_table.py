@@ -11,7 +11,7 @@ COS, SIN = angles.cos(), angles.sin()
 
 def rotate(x):
     a, b = x.chunk(2, dim=-1)
-    return x * COS + torch.cat((-b, a), dim=-1) * SIN  # expect: rotary-dtype-mismatch  #! bad
+    return x * COS + torch.cat((-b, a), dim=-1) * SIN  # expect: attention-implicit-promotion  #! bad
     return x * COS.to(x.dtype) + torch.cat((-b, a), dim=-1) * SIN.to(x.dtype)  #! ok
 
 

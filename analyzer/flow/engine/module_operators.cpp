@@ -1,9 +1,8 @@
-// Operators on what belongs to a module or a class rather than to a call: a module's variables, the
-// attributes of classes; and contexts that are entered unseen.
+#include "analyzer/flow/engine/module_operators.h"
+
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
-#include "analyzer/flow/engine/interpreter/engine.h"
 #include "analyzer/flow/ir/module_code.h"
 
 namespace dtype_guard::flow {
@@ -27,8 +26,8 @@ bool is_set_elsewhere(const Program& program, const std::string& class_name, con
 }
 }  // namespace
 
-std::optional<Value> Engine::module_operation(const Activation& activation, const Instruction& instruction,
-                                              State& state) {
+std::optional<Value> ModuleOperators::module_operation(const Activation& activation,
+                                                       const Instruction& instruction, State& state) {
   const std::string& what = instruction.name;
   if (what.starts_with(kGlobals)) {
     const HeapId id = ids_.object(0, &kSite, static_cast<int>(ids_.field(what).id));
@@ -61,12 +60,12 @@ std::optional<Value> Engine::module_operation(const Activation& activation, cons
     const std::string& field = name_of(activation, instruction);
     const Key key = ids_.field(field);
     const bool has_own = object->cells.find(key) != object->cells.end();
-    if (!has_own && !is_set_elsewhere(subject_.program, object->type, field))
+    if (!has_own && !is_set_elsewhere(program_, object->type, field))
       state.change(one->object).cells[key] = *named(state, instruction, "value");
     return Value::none();
   }
   if (what.starts_with(kOfClass)) {
-    if (is_set_elsewhere(subject_.program, what.substr(kOfClass.size()), name_of(activation, instruction)))
+    if (is_set_elsewhere(program_, what.substr(kOfClass.size()), name_of(activation, instruction)))
       return Value::unknown();
     return *named(state, instruction, "value");
   }
