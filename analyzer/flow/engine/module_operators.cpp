@@ -26,11 +26,12 @@ bool is_set_elsewhere(const Program& program, const std::string& class_name, con
 }
 }  // namespace
 
-std::optional<Value> ModuleOperators::module_operation(const Activation& activation,
-                                                       const Instruction& instruction, State& state) {
+std::optional<Value> module_operation(const Activation& activation, const Instruction& instruction,
+                                      const Program& program, const RunningRoot& root, Identities& ids,
+                                      State& state) {
   const std::string& what = instruction.name;
   if (what.starts_with(kGlobals)) {
-    const HeapId id = ids_.object(0, &kSite, static_cast<int>(ids_.field(what).id));
+    const HeapId id = ids.object(0, &kSite, static_cast<int>(ids.field(what).id));
     if (!state.find(id)) {
       HeapObject fresh;
       fresh.type = what;
@@ -42,12 +43,12 @@ std::optional<Value> ModuleOperators::module_operation(const Activation& activat
     const Alternative* one = argument(state, instruction, 0).single();
     const HeapObject* object = one ? state.find(one->object) : nullptr;
     if (!object) return *named(state, instruction, "otherwise");
-    const auto cell = object->cells.find(ids_.field(name_of(activation, instruction)));
+    const auto cell = object->cells.find(ids.field(name_of(activation, instruction)));
     return cell == object->cells.end() ? *named(state, instruction, "otherwise") : cell->second;
   }
   if (what == kUnseenContext) {
     // Elsewhere a setting says what autocast does.
-    if (root_.is_closed) {
+    if (root.is_closed) {
       state.autocast = {true, true, false, Dtype::kUndefined, {}};
       state.default_dtype = Dtype::kUndefined;
     }
@@ -58,14 +59,14 @@ std::optional<Value> ModuleOperators::module_operation(const Activation& activat
     const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
     if (!object) return Value::none();
     const std::string& field = name_of(activation, instruction);
-    const Key key = ids_.field(field);
+    const Key key = ids.field(field);
     const bool has_own = object->cells.find(key) != object->cells.end();
-    if (!has_own && !is_set_elsewhere(program_, object->type, field))
+    if (!has_own && !is_set_elsewhere(program, object->type, field))
       state.change(one->object).cells[key] = *named(state, instruction, "value");
     return Value::none();
   }
   if (what.starts_with(kOfClass)) {
-    if (is_set_elsewhere(program_, what.substr(kOfClass.size()), name_of(activation, instruction)))
+    if (is_set_elsewhere(program, what.substr(kOfClass.size()), name_of(activation, instruction)))
       return Value::unknown();
     return *named(state, instruction, "value");
   }

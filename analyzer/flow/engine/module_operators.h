@@ -10,19 +10,9 @@
 
 namespace dtype_guard::flow {
 
-class ModuleOperators {
- public:
-  ModuleOperators(const Program& program, const RunningRoot& root, Identities& ids)
-      : program_(program), root_(root), ids_(ids) {}
-
-  // Nothing where it is none of these.
-  std::optional<Value> module_operation(const Activation& activation, const Instruction& instruction,
-                                        State& state);
-
- private:
-  const Program& program_;
-  const RunningRoot& root_;
-  Identities& ids_;
-};
+// Nothing where it is none of these.
+std::optional<Value> module_operation(const Activation& activation, const Instruction& instruction,
+                                      const Program& program, const RunningRoot& root, Identities& ids,
+                                      State& state);
 
 }  // namespace dtype_guard::flow

@@ -17,7 +17,6 @@
 #include "analyzer/flow/engine/conditions/conditions.h"
 #include "analyzer/flow/engine/dtype_state.h"
 #include "analyzer/flow/engine/memory/objects.h"
-#include "analyzer/flow/engine/module_operators.h"
 #include "analyzer/flow/engine/operations/casts.h"
 #include "analyzer/flow/engine/operations/dynamic_operators.h"
 #include "analyzer/flow/engine/operations/marks.h"
@@ -90,7 +89,6 @@ class Engine final : public Evaluator {
 
   Stubs stubs_{index_};
   DtypeState dtypes_{options_.device, effects_};
-  ModuleOperators of_modules_{subject_.program, root_, ids_};
   Questions questions_{names_};
   Rounds rounds_{names_};
   Memory memory_{subject_.program, names_, questions_, rounds_};
