@@ -58,8 +58,9 @@ void KeptGroups::keep(const std::string& key, KeptGroup group) {
 }
 
 bool KeptGroups::can_be_kept(const std::vector<KeptRoot>& roots, const Consulted& consulted) {
-  return !consulted.has_flow() &&
-         std::all_of(roots.begin(), roots.end(), [](const KeptRoot& each) { return each.findings.empty(); });
+  return !consulted.has_flow() && std::all_of(roots.begin(), roots.end(), [](const KeptRoot& each) {
+    return each.findings.empty() && each.decided.empty();
+  });
 }
 
 KeptGroup KeptGroups::group(const std::vector<KeptRoot>& roots, const SeenByRoots& seen,

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/default_functions.h"
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/queries/query.h"
 
 namespace dtype_guard::flow {
@@ -54,6 +55,7 @@ bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots&
   is_settled_ = false;
   begin(root);
   Engine* const evaluated = evaluate(root, out, problem);
+  if (problem.empty()) note_decided(root, *engine_, out);
   if (!evaluated && problem.empty()) {
     const bool is_undecided = decides_too_little(engine_for(root).records());
     if (has_functions_by_default(root)) look_at_default_object(root, collector, out);
@@ -85,6 +87,32 @@ bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots&
   if (some_are_possible) look_at_default_call(root, collector, out);
   if (some_are_possible || decides_too_little(records)) look_at_witnesses(root, collector, out);
   return true;
+}
+
+// What a module's code hands to a call of its own file, where that is known in full and right wherever it is
+// reached: no setting that it does not have is held against it.
+void Pass::note_decided(std::uint32_t root, Engine& engine, SeenByRoots& out) const {
+  const Function& code = program_.functions.function(root);
+  if (!is_module_code(code) || !code.external) return;
+  const DefectOptions how = how_to_judge(engine, root);
+  const std::vector<SinkRecord> records = engine.records();
+  const auto is_right = [&](const SinkRecord& record) {
+    const bool is_settled =
+        std::all_of(record.operands.begin(), record.operands.end(), [](const SinkOperand& each) {
+          return !is_open(each) && std::none_of(each.alternatives.begin(), each.alternatives.end(),
+                                                [](const Alternative& one) { return one.uncertain; });
+        });
+    return is_settled && find_defects(record, engine, how).empty();
+  };
+  std::vector<SourceRange> wrong;
+  for (const SinkRecord& each : records) {
+    if (!is_right(each)) wrong.push_back(each.instruction->range);
+  }
+  for (const SinkRecord& each : records) {
+    const SourceRange& at = each.instruction->range;
+    const bool own = at.file == code.range.file;
+    if (own && std::find(wrong.begin(), wrong.end(), at) == wrong.end()) out.decided.push_back(at);
+  }
 }
 
 // What roots of one class share is found once.

@@ -22,6 +22,7 @@ struct SeenByRoots {
   std::deque<Instruction> calls;  // of these records: their names and places
   FollowedCalls followed;
   std::vector<Refusal> refusals;
+  std::vector<SourceRange> decided;  // calls of which a whole program's own code says that they are right
   std::size_t steps = 0;
   bool tells_half_types_apart = false;  // with the other one all may be otherwise
 
@@ -66,6 +67,7 @@ class Pass {
   bool look_at_object(std::uint32_t root, Engine& engine, SeenByRoots& out);
   void add_definite(std::uint32_t root, bool has_some, Engine& engine, FindingCollector& collector,
                     SeenByRoots& out);
+  void note_decided(std::uint32_t root, Engine& engine, SeenByRoots& out) const;
   void add(std::uint32_t root, const Defect& defect, Engine& engine, const DefectOptions& how,
            FindingCollector& collector);
 

@@ -23,7 +23,8 @@ struct KeptRoot {
   bool is_settled = false;
   bool is_left_out = false;  // for want of work
   bool is_given_up = false;
-  std::string problem;  // why
+  std::string problem;               // why
+  std::vector<SourceRange> decided;  // see SeenByRoots
   // Functions that were run for it, or for what it shares with others; not known once they are numbered anew.
   std::optional<std::set<std::uint32_t>> ran;
 };
@@ -87,7 +88,7 @@ class KeptRoots {
       memo_->note_use();
       const KeptRoot& kept = found->second;
       for (const CollectedFinding& each : kept.findings) collector.add(each);
-      return {{}, kept.is_settled, kept.is_left_out, kept.is_given_up, kept.problem, {}};
+      return {{}, kept.is_settled, kept.is_left_out, kept.is_given_up, kept.problem, kept.decided, {}};
     }
     collector.keep_in(&now.findings);
     evaluate(now);

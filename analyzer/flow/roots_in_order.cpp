@@ -72,7 +72,7 @@ std::optional<RootsInOrder::Outcome> RootsInOrder::kept_of(const Group& group, c
   if (!known || known->roots.size() != group.end - group.begin) return std::nullopt;
   Outcome out;
   for (const KeptGroup::Root& each : known->roots) {
-    out.roots.push_back({{}, each.is_settled, each.is_left_out, each.is_given_up, each.problem, {}});
+    out.roots.push_back({{}, each.is_settled, each.is_left_out, each.is_given_up, each.problem, {}, {}});
     out.work.push_back(each.work);
     out.allowed.push_back(each.allowed);
   }
@@ -116,6 +116,7 @@ RootsInOrder::Outcome RootsInOrder::evaluate(const Group& group, const Program& 
     collector.keep_in(&now.findings);
     const bool is_done = allowed > 0 && pass.look_at(asked.root, collector, out.seen, now.problem);
     collector.keep_in(nullptr);
+    now.decided = std::exchange(out.seen.decided, {});
     now.is_left_out = !is_done && (allowed == 0 || work.is_used_up());
     now.is_given_up = !is_done && !now.is_left_out;
     now.is_settled = !now.is_left_out && pass.is_settled();

@@ -4,6 +4,8 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string>
+#include <tuple>
 #include <utility>
 
 #include "analyzer/flow/pass.h"
@@ -50,6 +52,7 @@ class Analysis {
             const std::string& torch_version);
   void see(const SeenByRoots& seen);
   const std::string* template_of(std::uint32_t root) const;
+  void drop_decided(std::vector<Finding>& findings) const;
 
   const Program& program_;
   const AnalysisOptions& options_;
@@ -64,6 +67,8 @@ class Analysis {
   // Roots without anything to find in a setting, whichever the half type is, by version of PyTorch.
   std::map<std::string, std::map<std::string, std::set<std::uint32_t>>> settled_;
   FindingCollector collector_{module_, options_};
+  std::set<std::tuple<std::string, int, int>>
+      decided_;  // calls that a program decides on: file, line, column
   // What the evaluation of all roots saw.
   ReachedCalls calls_{program_};
   UnseenCalls unseen_{program_.functions, options_.contracts ? *options_.contracts : builtin_contracts()};
@@ -89,7 +94,19 @@ void Analysis::take(std::uint32_t root, const KeptRoot& gave, const PrecisionSet
   if (gave.is_left_out) given_up_.left_out(root, setting);
   out_.left_out = out_.left_out || gave.is_left_out;
   if (gave.is_given_up) given_up_.exceeded(root, setting, gave.problem);
+  for (const SourceRange& each : gave.decided)
+    decided_.insert({module_.files[each.file], each.line, each.column});
   if (gave.is_settled) settled_[torch_version][setting.name].insert(root);
+}
+
+// What else was found where a program's code hands over what is right was found for callers that are none.
+void Analysis::drop_decided(std::vector<Finding>& findings) const {
+  if (decided_.empty()) return;
+  std::erase_if(findings, [&](const Finding& each) {
+    return !each.sinks.empty() && std::all_of(each.sinks.begin(), each.sinks.end(), [&](const Sink& sink) {
+      return decided_.contains({sink.location.file, sink.location.line, sink.location.column});
+    });
+  });
 }
 
 Analysis::Roots Analysis::asked_in(const PrecisionSetting& setting, const std::string& torch_version) {
@@ -121,6 +138,7 @@ void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
       SeenByRoots seen;
       const bool is_done = !work_.is_used_up() && pass.look_at(root, collector_, seen, now.problem);
       see(seen);
+      now.decided = seen.decided;
       now.is_left_out = !is_done && work_.is_used_up();
       now.is_given_up = !is_done && !now.is_left_out;
       now.is_settled = !now.is_left_out && pass.is_settled();
@@ -158,6 +176,7 @@ AnalysisResult Analysis::run(const std::vector<std::uint32_t>& roots) {
   }
   given_up_.list(module_, out_.not_analysed);
   out_.findings = collector_.take();
+  drop_decided(out_.findings);
   const std::map<std::uint32_t, std::string> over = given_up_.functions(program_.functions);
   out_.calls = calls_.list(over);
   // A trial of an edit asks for its findings alone, as does an editor.

@@ -1,6 +1,7 @@
 #include "analyzer/python/file_lowering.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "analyzer/python/function_lowering.h"
 
@@ -10,13 +11,22 @@ using namespace flow;
 
 Module FileLowering::run() {
   unit_.module().files.push_back(unit_.file().tree().name());
+  // Which variables its code has is known before its functions are looked at.
+  const std::unique_ptr<FunctionDefinition> code = module_code(unit_.file());
+  std::optional<FunctionLowering> of_code;
+  if (code) of_code.emplace(unit_, *code).find_module_names();
   for (const auto& each : unit_.file().functions()) lower(*each);
   for (const auto& each : unit_.file().classes()) {
     for (const auto& [name, method] : each->methods) lower(*method);
+    class_attributes(*each);
     inherited_constructor(*each);
     inherited_forward(*each);
     field_constructor(*each);
     note_class(*each);
+  }
+  if (of_code) {
+    Function lowered = of_code->run();
+    if (!of_code->too_large()) unit_.add(std::move(lowered));
   }
   std::sort(unit_.module().classes.begin(), unit_.module().classes.end(),
             [](const ClassFacts& a, const ClassFacts& b) { return a.name < b.name; });
@@ -71,6 +81,28 @@ void FileLowering::field_constructor(const ClassDefinition& definition) {
   unit_.add(std::move(function));
 }
 
+// What it gives its objects; one without any constructor in sight gets one that gives them that.
+void FileLowering::class_attributes(const ClassDefinition& definition) {
+  FunctionDefinition none;
+  none.node = definition.node;
+  none.file = definition.file;
+  auto given = FunctionLowering(unit_, none).run_class_attributes(definition);
+  if (!given) return;
+  unit_.add(std::move(*given));
+  if (unit_.modules().method(definition, "__init__", nullptr) || definition.is_dataclass) return;
+  Function function;
+  function.key = constructor_key(definition);
+  function.name = definition.name + ".__init__";
+  function.class_name = definition.qualified;
+  function.of_module = unit_.is_module(definition);
+  function.kind = FunctionKind::kConstructor;
+  function.range = definition.node.field("name").range();
+  Builder builder(function);
+  builder.value(Op::kCall, class_attributes_key(definition), {{"", builder.parameter(0)}});
+  builder.finish();
+  unit_.add(std::move(function));
+}
+
 // A class without a constructor of its own is made by that of the first base that has one.
 void FileLowering::inherited_constructor(const ClassDefinition& definition) {
   bool complete = true;
@@ -98,6 +130,8 @@ void FileLowering::inherit(const ClassDefinition& definition, const FunctionDefi
   function.kind = constructs ? FunctionKind::kConstructor : FunctionKind::kMethod;
   function.range = definition.node.field("name").range();
   Builder builder(function);
+  if (constructs && has_class_attributes(definition, unit_.modules(), 0))
+    builder.value(Op::kCall, class_attributes_key(definition), {{"", builder.parameter(0)}});
   const Builder::At at(builder,
                        constructs ? Builder::Position() : Builder::Position{function.range, definition.name});
   std::vector<Argument> handed = {{"", builder.parameter(0)}};
@@ -130,6 +164,7 @@ void FileLowering::note_class(const ClassDefinition& definition) {
       facts.bases.emplace_back(kUnknownClass);
     }
   }
+  for (const std::string& each : class_attribute_names(definition)) facts.settable.emplace_back().name = each;
   const bool known = std::any_of(unit_.module().classes.begin(), unit_.module().classes.end(),
                                  [&](const ClassFacts& each) { return each.name == facts.name; });
   if (!known) unit_.module().classes.push_back(std::move(facts));

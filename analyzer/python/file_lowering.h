@@ -18,6 +18,7 @@ class FileLowering {
  private:
   void lower(const FunctionDefinition& definition);
   void note_class(const ClassDefinition& definition);
+  void class_attributes(const ClassDefinition& definition);
   void inherited_constructor(const ClassDefinition& definition);
   void inherited_forward(const ClassDefinition& definition);
   void inherit(const ClassDefinition& definition, const FunctionDefinition& above);

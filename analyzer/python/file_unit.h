@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
+#include "analyzer/python/module_code.h"
 #include "analyzer/python/modules.h"
 #include "rules/contracts/contract.h"
 
@@ -41,12 +42,16 @@ class FileUnit {
   // Whether some class in sight has a method or field of that name, which an unknown receiver may be of.
   bool is_project_method(std::string_view name) const;
   bool is_module(const ClassDefinition& of);
+  // Empty where the module's code is not lowered.
+  const ModuleNames& module_names() const { return module_names_; }
+  void note_module_names(ModuleNames names) { module_names_ = std::move(names); }
 
  private:
   const Modules& modules_;
   const SourceFile& file_;
   const ContractSet& contracts_;
   flow::Module module_;
+  ModuleNames module_names_;
   std::set<std::string> made_;
   std::unordered_map<const ClassDefinition*, bool> modules_in_sight_;
   std::vector<std::unique_ptr<FunctionDefinition>> kept_;

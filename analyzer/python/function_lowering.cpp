@@ -57,6 +57,7 @@ Builder::Position FunctionLowering::position(const Node& node) const {
 }
 
 Function FunctionLowering::run() {
+  if (is_module_code()) return run_module_code();
   function_.key = definition_.key;
   const bool nested = outer_ != nullptr;
   const bool method = definition_.owner && !definition_.is_static && !definition_.is_class_method;
@@ -78,6 +79,7 @@ Function FunctionLowering::run() {
   find_locals(code);
   numbers_ = numbers_of(definition_, unit_.modules());
   parameters();
+  if (function_.kind == FunctionKind::kConstructor) take_class_attributes(*definition_.owner, self_);
   begin_generator();
   enter_decorators();
   body(code);
@@ -168,6 +170,7 @@ void FunctionLowering::find_locals(const Node& node, int depth) {
     } else if (kind == "case_pattern") {
       add_captures(each);
     } else if (kind == "function_definition" || kind == "class_definition") {
+      if (is_module_code()) continue;  // it is known by its name
       locals_.insert(std::string(each.field("name").text()));
       assigned_[std::string(each.field("name").text())].emplace_back();
       continue;
@@ -243,6 +246,7 @@ bool FunctionLowering::knows(const std::string& name) const {
 
 // A name of an enclosing function is read through the address that the closure holds.
 Place FunctionLowering::variable(const std::string& name) {
+  if (is_module_code() && unit_.module_names().seen.contains(name)) return global_place(name);
   Place place;
   if (locals_.contains(name) || !outer_ || !outer_->knows(name)) {
     const auto [found, fresh] = variables_.try_emplace(name, 0);

@@ -21,6 +21,10 @@ class FunctionLowering {
  public:
   FunctionLowering(FileUnit& unit, const FunctionDefinition& definition, FunctionLowering* outer = nullptr);
   flow::Function run();
+  // Of a module's code: what its variables are, to be asked before anything of the file is lowered.
+  void find_module_names();
+  // What a class gives its objects: nothing where it holds nothing of that kind.
+  std::optional<flow::Function> run_class_attributes(const ClassDefinition& of);
   // Names of enclosing functions that the body uses.
   const std::set<std::string>& captured() const { return captured_; }
   // Then what run() gave is no account of the function.
@@ -52,6 +56,13 @@ class FunctionLowering {
   void find_imported_variables();
   void add_captures(const Node& pattern);
   Builder::Position position(const Node& node) const;
+
+  // a module's code, and its variables (lower_module.cpp)
+  bool is_module_code() const;
+  flow::Function run_module_code();
+  flow::Place global_place(const std::string& name);
+  ValueId seen_global(std::string_view name, const SourceFile* file, ValueId otherwise);
+  void define_in_module(const Node& node);
 
   // statements (lower_statements.cpp)
   void statement(const Node& node);
@@ -98,6 +109,12 @@ class FunctionLowering {
   bool enter_decorators();
   void leave_contexts(std::size_t to_depth);
   bool enter_unknown(const FunctionDefinition& decorator);
+  void enter_other(const Node& manager);
+  bool may_change_dtypes(const Node& manager, int depth = 0) const;
+  bool may_be_autocast(const Node& manager, int depth = 0) const;
+  void enter_perhaps();
+  std::vector<Node> sources_of(const Node& name) const;
+  std::optional<ValueId> entered_by_hand(const Node& function, const std::vector<Given>& arguments);
   void autocast(const std::string& name, const std::vector<Given>& all);
 
   // expressions (lower_expressions.cpp)
@@ -159,11 +176,21 @@ class FunctionLowering {
   // What is made of each thing that a global may be, by one question for each of them.
   ValueId chosen(const Entity& entity, const std::function<ValueId(const Entity&)>& make);
   bool makes_function(const Node& call, const SourceFile& file) const;
+  // What a call gives that was made when the module was: whatever autocast does where it is used.
+  ValueId settled(const Node& written);
+  bool is_settled(const Node& written, const SourceFile& file, int depth = 0) const;
 
   // defaults and decorators (lower_defaults.cpp)
   std::optional<ValueId> default_function(const Node& written, const SourceFile& file);
   void add_defaults(const FunctionDefinition& callee, const std::vector<Given>& arguments, Arguments& handed);
   ValueId wrapped(const FunctionDefinition& function);
+
+  // attributes of classes (class_attributes.cpp)
+  std::optional<ValueId> class_value(const Node& written, const SourceFile& file);
+  std::optional<ValueId> class_attribute(const Node& node);
+  bool may_name_class(const Node& object) const;
+  Arguments held_by_class(const ClassDefinition& of);
+  void take_class_attributes(const ClassDefinition& of, ValueId object);
 
   // generators (lower_generators.cpp)
   void begin_generator();
@@ -226,6 +253,7 @@ class FunctionLowering {
   flow::Function function_;
   Builder builder_;
   ValueId self_ = 0;
+  ValueId module_variables_ = 0;  // of a module's code
   std::string self_name_;
   std::string class_parameter_;  // of a class method
   std::set<std::string> locals_, globals_, nonlocals_;
@@ -269,6 +297,11 @@ bool gives_function_back(const std::string& name);
 std::optional<Dtype> named_dtype(const std::string& name);
 // The operator that a function of PyTorch is; null where it is none.
 const Operator* torch_function(const std::string& name);
+
+// Whether objects of a class get something from it when they are made, and the function that gives it.
+std::vector<std::string> class_attribute_names(const ClassDefinition& of);
+bool has_class_attributes(const ClassDefinition& of, const Modules& modules, int depth);
+std::string class_attributes_key(const ClassDefinition& of);
 
 // Of a function or class as a value, the key of what runs where it is called. A stub is added to the file.
 std::optional<std::string> function_key(FileUnit& unit, const Entity& entity);

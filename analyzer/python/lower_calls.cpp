@@ -63,7 +63,8 @@ ValueId FunctionLowering::call(const Node& node) {
                            : assigned_.end();
     const bool once = known != assigned_.end() && known->second.size() == 1;
     const auto pairs = once ? plain_pairs(known->second[0], assigned_) : std::nullopt;
-    if (pairs && stays(known->first, definition_.node.field("body").text())) {
+    if (pairs &&
+        stays(known->first, (is_module_code() ? definition_.node : definition_.node.field("body")).text())) {
       for (const auto& [name, value] : *pairs) all.push_back({name, value});
     } else {
       all.push_back(each);
@@ -100,11 +101,15 @@ ValueId FunctionLowering::run(const Node& function, const std::vector<Given>& ar
       }
       return call_value(load(name), arguments);
     }
+    if (!global_file_ && unit_.module_names().seen.contains(name))
+      return call_value(seen_global(name, &unit_.file(), builder_.unknown()), arguments);
     if (const auto out = builtin(name, arguments)) return *out;
     return unknown_call(name, std::nullopt, arguments);
   }
   if (function.is("attribute")) {
     if (const auto out = super_call(function, arguments)) return *out;
+    if (const auto out = entered_by_hand(function, arguments)) return *out;
+    if (const auto out = class_attribute(function)) return call_value(*out, arguments);
     const Node object = function.field("object");
     if (object.is("identifier") && stands_for_layers(std::string(object.text()))) {
       const std::string layer = "torch.nn." + std::string(function.field("attribute").text());
@@ -151,7 +156,9 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function
       return unknown_call(callee.name, std::nullopt, arguments);
     }
     case Entity::Kind::kValue:
-      return call_value(global_value(callee), arguments);
+      return call_value(
+          seen_global(callee.name.substr(callee.name.rfind('.') + 1), callee.file, global_value(callee)),
+          arguments);
     case Entity::Kind::kChoice:
       return chosen(callee, [&](const Entity& each) { return call_entity(each, function, arguments); });
     default:
@@ -189,6 +196,7 @@ ValueId FunctionLowering::instantiate(const ClassDefinition& callee, const std::
     return builder_.value(Op::kCall, callee.qualified, std::move(handed));
   }
   const ValueId made = builder_.value(Op::kObject, callee.qualified, {});
+  if (!constructor || constructor->owner != &callee) take_class_attributes(callee, made);
   if (!constructor) return made;
   handed.insert(handed.begin(), {"", made});
   add_defaults(*constructor, arguments, handed);

@@ -1,4 +1,8 @@
 // Contexts and decorators that change the thread's dtype state: autocast, and custom_fwd.
+#include <algorithm>
+#include <set>
+
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -64,8 +68,110 @@ bool FunctionLowering::enter_context(const Node& manager) {
 bool FunctionLowering::enter_unknown(const FunctionDefinition& decorator) {
   if (decorator.node.text().find("autocast") == std::string_view::npos) return false;
   contexts_.push_back(builder_.value(Op::kSaveState, "", {}));
-  builder_.effect(Op::kSetAutocast, "", {{"on", builder_.unknown()}, {"dtype", builder_.unknown()}});
+  enter_perhaps();
   return true;
+}
+
+void FunctionLowering::enter_perhaps() {
+  builder_.effect(Op::kSetAutocast, "", {{"on", builder_.unknown()}, {"dtype", builder_.unknown()}});
+}
+
+// What a name is assigned, in this function or by the module; nothing where that is not all in sight.
+std::vector<Node> FunctionLowering::sources_of(const Node& name) const {
+  if (!name.is("identifier") || global_file_) return {};
+  const std::string text(name.text());
+  if (locals_.contains(text)) {
+    const auto known = assigned_.find(text);
+    if (known == assigned_.end()) return {};
+    const bool all =
+        std::all_of(known->second.begin(), known->second.end(), [](const Node& each) { return bool(each); });
+    return all ? known->second : std::vector<Node>();
+  }
+  const Entity entity = resolve(name);
+  if (entity.kind == Entity::Kind::kValue && entity.file == &unit_.file()) return {entity.value};
+  return {};
+}
+
+namespace {
+bool speaks_of_autocast(const Node& node) { return node.text().find("autocast") != std::string_view::npos; }
+
+// Methods of objects that are contexts and leave dtypes alone.
+bool is_harmless(std::string_view method) {
+  static const std::set<std::string_view> known = {"no_sync", "accumulate", "open", "profile", "stream"};
+  return known.contains(method);
+}
+}  // namespace
+
+// What a context's code speaks of, where it is a function or class in sight.
+bool FunctionLowering::may_be_autocast(const Node& manager, int depth) const {
+  constexpr int kMaxSources = 4;
+  if (speaks_of_autocast(manager)) return true;
+  const Entity entity = resolve(manager.is("call") ? manager.field("function") : manager);
+  if (entity.kind == Entity::Kind::kFunction) return speaks_of_autocast(entity.function->node);
+  if (entity.kind == Entity::Kind::kClass) return speaks_of_autocast(entity.class_definition->node);
+  const std::vector<Node> sources = sources_of(manager);
+  return depth < kMaxSources && std::any_of(sources.begin(), sources.end(), [&](const Node& each) {
+           return may_be_autocast(each, depth + 1);
+         });
+}
+
+bool FunctionLowering::may_change_dtypes(const Node& manager, int depth) const {
+  constexpr int kMaxSources = 4;
+  if (depth > kMaxSources) return true;
+  if (manager.is("parenthesized_expression")) return may_change_dtypes(manager.child(0), depth + 1);
+  if (manager.is("conditional_expression"))
+    return may_change_dtypes(manager.child(0), depth + 1) || may_change_dtypes(manager.child(2), depth + 1);
+  const std::vector<Node> sources = sources_of(manager);
+  if (!sources.empty()) {
+    return std::any_of(sources.begin(), sources.end(),
+                       [&](const Node& each) { return may_change_dtypes(each, depth + 1); });
+  }
+  if (!manager.is("call")) return true;
+  const Node callee = manager.field("function");
+  const Entity entity = resolve(callee);
+  const auto speaks = [](const Node& body) { return body.text().find("dtype") != std::string_view::npos; };
+  if (entity.kind == Entity::Kind::kLibrary) return false;
+  if (entity.kind == Entity::Kind::kFunction) return speaks(entity.function->node);
+  if (entity.kind == Entity::Kind::kClass) return speaks(entity.class_definition->node);
+  if (callee.is("attribute")) return !is_harmless(callee.field("attribute").text());
+  return !callee.is("identifier") || entity || knows(std::string(callee.text()));  // `open` and its like
+}
+
+// A context that is no autocast as it is written: it may be one all the same, by a variable or a function of
+// the project. Of what nothing is known it may be so where the program's own code decides on autocast.
+void FunctionLowering::enter_other(const Node& manager) {
+  const bool perhaps = may_be_autocast(manager), unseen = may_change_dtypes(manager);
+  const bool holds_others = manager.text().find("ExitStack") != std::string_view::npos;
+  if (perhaps || holds_others || unseen) contexts_.push_back(builder_.value(Op::kSaveState, "", {}));
+  if (perhaps) return enter_perhaps();
+  value(manager);
+  if (unseen) builder_.op(std::string(kUnseenContext), {});
+}
+
+// torch.autocast(...).__enter__(), and what a stack of contexts is handed: from there on.
+std::optional<ValueId> FunctionLowering::entered_by_hand(const Node& function,
+                                                         const std::vector<Given>& arguments) {
+  const std::string_view name = function.field("attribute").text();
+  const bool by_hand = name == "__enter__";
+  if (!by_hand && name != "__exit__" && (name != "enter_context" || arguments.size() != 1))
+    return std::nullopt;
+  Node context = name == "enter_context" ? arguments[0].node : function.field("object");
+  const std::vector<Node> sources = sources_of(context);
+  if (sources.size() == 1) context = sources[0];
+  const Entity callee = context.is("call") ? resolve(context.field("function")) : Entity();
+  if (name == "__exit__") {
+    if (speaks_of_autocast(context)) enter_perhaps();
+    return builder_.none();
+  }
+  if (callee.kind == Entity::Kind::kLibrary && is_autocast(callee.name)) {
+    autocast(callee.name, given(context));
+  } else if (speaks_of_autocast(context)) {
+    enter_perhaps();
+  } else {
+    if (callee.kind != Entity::Kind::kLibrary) builder_.op(std::string(kUnseenContext), {});
+    return std::nullopt;
+  }
+  return builder_.unknown();
 }
 
 bool FunctionLowering::enter_decorators() {
@@ -112,16 +218,9 @@ void FunctionLowering::with_statement(const Node& node) {
         manager = manager.child(0);
       }
       while (manager.is("parenthesized_expression")) manager = manager.child(0);
-      if (!enter_context(manager)) {
-        // A conditional context may be an autocast that is on or not.
-        const bool perhaps = manager.text().find("autocast") != std::string_view::npos;
-        if (perhaps) {
-          contexts_.push_back(builder_.value(Op::kSaveState, "", {}));
-          builder_.effect(Op::kSetAutocast, "", {{"on", builder_.unknown()}, {"dtype", builder_.unknown()}});
-        } else {
-          value(manager);
-        }
-      }
+      const std::vector<Node> sources = sources_of(manager);
+      const bool is_known = enter_context(manager) || (sources.size() == 1 && enter_context(sources[0]));
+      if (!is_known) enter_other(manager);
       if (name) assign(name, builder_.unknown());
     }
   }

@@ -13,14 +13,24 @@ namespace {
 constexpr std::size_t kMaxUnrolled = 8;
 constexpr std::size_t kMaxCopies = 64;  // of what stands in unrolled loops in one another
 
-// if __name__ == "__main__", if TYPE_CHECKING
 bool is_type_checking(const Node& condition) { return condition.text().ends_with("TYPE_CHECKING"); }
+// `__name__ == "__main__"`, either way round.
+bool is_main_guard(const Node& condition) {
+  if (!condition.is("comparison_operator") || condition.tokens() != std::vector<std::string_view>{"=="})
+    return false;
+  const std::string_view left = condition.child(0).text(), right = condition.child(1).text();
+  const std::string_view other = left == "__name__" ? right : right == "__name__" ? left : "";
+  return other.find("__main__") != std::string_view::npos;
+}
 }  // namespace
 
 void FunctionLowering::if_statement(const Node& node) {
   const BlockId after = builder_.block();
   const auto arm = [&](const Node& condition, const Node& consequence) {
-    const ValueId holds = is_type_checking(condition) ? builder_.constant(false) : test(condition);
+    const bool is_main = is_module_code() && is_main_guard(condition);
+    const ValueId holds = is_type_checking(condition) ? builder_.constant(false)
+                          : is_main                   ? builder_.constant(true)
+                                                      : test(condition);
     const BlockId yes = builder_.block(), no = builder_.block();
     {
       const Builder::At at(builder_, position(condition));

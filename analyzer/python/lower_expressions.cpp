@@ -157,8 +157,12 @@ ValueId FunctionLowering::name_value(const Node& node) {
   const std::string name(node.text());
   if (knows(name)) return load(name);
   const Entity entity = resolve(node);
-  if (entity) return entity_value(entity);
-  return builder_.unknown();
+  if (entity) {
+    const bool varies = entity.kind == Entity::Kind::kValue || entity.kind == Entity::Kind::kChoice;
+    const ValueId known = entity_value(entity);
+    return varies ? seen_global(name, entity.file, known) : known;
+  }
+  return seen_global(name, global_file_ ? global_file_ : &unit_.file(), builder_.unknown());
 }
 
 ValueId FunctionLowering::attribute(const Node& node) {
@@ -173,6 +177,7 @@ ValueId FunctionLowering::attribute(const Node& node) {
     const FunctionDefinition* method = unit_.modules().method(*own_class(), name, &complete);
     if (method && method->is_property) return call_function(*method, value(object_node), {});
   }
+  if (const auto held = class_attribute(node)) return *held;
   if (const auto part = named_result(node)) return *part;
   const ValueId object = value(object_node);
   if (!own) {

@@ -76,6 +76,16 @@ ValueId FunctionLowering::global_value(const Entity& entity) {
                                                   "conditional_expression"};
   const std::string_view kind = entity.value.kind();
   const bool own = entity.file == &unit_.file();
+  const bool may_be_tensor = kind == "call" || kind == "binary_operator" || kind == "subscript";
+  if (global_depth_ < kMaxNested && may_be_tensor && entity.element < 0 &&
+      is_settled(entity.value, *entity.file)) {
+    const SourceFile* outside = std::exchange(global_file_, entity.file);
+    ++global_depth_;
+    const ValueId out = settled(entity.value);
+    --global_depth_;
+    global_file_ = outside;
+    return out;
+  }
   if (global_depth_ >= kMaxNested || (!plain.contains(kind) && !made.contains(kind)))
     return builder_.unknown();
   if (!own && (kind == "lambda" || plain.contains(kind))) {
@@ -92,6 +102,46 @@ ValueId FunctionLowering::global_value(const Entity& entity) {
   if (entity.element >= 0) out = element(out, entity.element);
   --global_depth_;
   global_file_ = before;
+  return out;
+}
+
+// torch.arange(0, 64, 2).float(): what PyTorch makes when the module is run, methods of that, arithmetic with
+// it, and names of it.
+bool FunctionLowering::is_settled(const Node& written, const SourceFile& file, int depth) const {
+  constexpr int kMaxDepth = 12;
+  if (depth > kMaxDepth) return false;
+  if (written.is("parenthesized_expression")) return is_settled(written.child(0), file, depth + 1);
+  if (written.is("unary_operator")) return is_settled(written.field("argument"), file, depth + 1);
+  if (written.is("subscript")) return is_settled(written.field("value"), file, depth + 1);
+  if (written.is("identifier")) {
+    const Entity entity = unit_.modules().global(file, written.text());
+    return entity.kind == Entity::Kind::kValue && entity.file == &file && entity.element < 0 &&
+           is_settled(entity.value, file, depth + 1);
+  }
+  if (written.is("binary_operator")) {
+    const Node left = written.field("left"), right = written.field("right");
+    const auto is_number = [](const Node& each) { return each.is("integer") || each.is("float"); };
+    return is_number(left)    ? is_settled(right, file, depth + 1)
+           : is_number(right) ? is_settled(left, file, depth + 1)
+                              : is_settled(left, file, depth + 1) && is_settled(right, file, depth + 1);
+  }
+  if (!written.is("call")) return false;
+  const Node function = written.field("function");
+  Node first = function;
+  while (first.is("attribute")) first = first.field("object");
+  const Entity callee =
+      first.is("identifier") ? unit_.modules().named(file, std::string(function.text())) : Entity();
+  // Where the default dtype is set, what it was made in is not known.
+  if (callee.kind == Entity::Kind::kLibrary)
+    return torch_function(callee.name) && file.tree().text().find("set_default_") == std::string::npos;
+  return function.is("attribute") && is_settled(function.field("object"), file, depth + 1);
+}
+
+ValueId FunctionLowering::settled(const Node& written) {
+  const ValueId before = builder_.value(Op::kSaveState, "", {});
+  builder_.effect(Op::kSetAutocast, "", {{"on", builder_.constant(false)}});
+  const ValueId out = value(written);
+  builder_.effect(Op::kRestoreState, "", {{"", before}});
   return out;
 }
 

@@ -54,7 +54,11 @@ void FunctionLowering::statement(const Node& node) {
   };
   const Builder::At at(builder_, position(node));
   const std::string_view kind = node.kind();
-  if (const Handler handler = handlers[node]) {
+  const bool defines =
+      kind == "function_definition" || kind == "class_definition" || kind == "decorated_definition";
+  if (defines && is_module_code()) {
+    define_in_module(node);
+  } else if (const Handler handler = handlers[node]) {
     (this->*handler)(node);
   } else if (kind == "raise_statement") {
     leave_contexts(0);
@@ -161,7 +165,11 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
   const Builder::At at(builder_, position(target));
   if (target.is("identifier")) {
     const std::string name(target.text());
-    if (!globals_.contains(name)) store(name, given);
+    if (!globals_.contains(name)) {
+      store(name, given);
+    } else if (unit_.module_names().seen.contains(name)) {
+      builder_.store(global_place(name), given);
+    }
   } else if (target.is("pattern_list") || target.is("tuple_pattern") || target.is("list_pattern") ||
              target.is("tuple") || target.is("list")) {
     assign_elements(target.children(), given, Node());

@@ -117,10 +117,11 @@ Function module_stub(const std::string& key, const std::string& type) {
 
 // Of a function that takes something first: an object that was made, or the context of an autograd function.
 Function handing_on_stub(const std::string& key, const std::string& function, Op first,
-                         const std::string& type) {
+                         const std::string& type, const std::string& attributes = "") {
   Function out = stub(key, {});
   Builder builder(out);
   const ValueId made = first == Op::kObject ? builder.value(first, type, {}) : builder.unknown();
+  if (!attributes.empty()) builder.value(Op::kCall, attributes, {{"", made}});
   const ValueId result =
       function.empty()
           ? made
@@ -171,7 +172,9 @@ std::optional<std::string> function_key(FileUnit& unit, const Entity& entity) {
   const FunctionDefinition* constructor = unit.modules().method(made, "__init__", &complete);
   if (made.is_opaque || (!complete && !constructor)) return std::nullopt;
   const std::string key = std::string(kStub) + "new:" + made.qualified;
-  return added(unit, handing_on_stub(key, constructor ? constructor->key : "", Op::kObject, made.qualified));
+  const bool has_some = has_class_attributes(made, unit.modules(), 0);
+  return added(unit, handing_on_stub(key, constructor ? constructor->key : "", Op::kObject, made.qualified,
+                                     has_some ? class_attributes_key(made) : ""));
 }
 
 void describe_default(FileUnit& unit, const FunctionDefinition& of, const Node& parameter,
@@ -200,7 +203,10 @@ std::optional<ValueId> FunctionLowering::function_value(const Entity& entity) {
   const bool is_wrapped = entity.kind == Entity::Kind::kFunction && !entity.function->wrappers.empty();
   if (is_wrapped) return wrapped(*entity.function);
   const std::optional<std::string> key = function_key(unit_, entity);
-  return key ? std::optional(builder_.value(Op::kClosure, *key, {})) : std::nullopt;
+  if (!key) return std::nullopt;
+  Arguments held =
+      entity.kind == Entity::Kind::kClass ? held_by_class(*entity.class_definition) : Arguments();
+  return builder_.value(Op::kClosure, *key, std::move(held));
 }
 
 // What may stand where a function is taken: one that has a name, a method with its object, or any value.

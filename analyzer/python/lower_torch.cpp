@@ -60,6 +60,11 @@ std::optional<Dtype> converted_by(const std::string& method) {
 bool FunctionLowering::names_device(const Node& node) const {
   if (const auto text = literal(node)) return !parse_dtype(*text);
   if (node.is("integer") || node.is("true") || node.is("false")) return true;
+  if (node.is("conditional_expression")) return names_device(node.child(0)) && names_device(node.child(2));
+  if (const std::vector<Node> sources = sources_of(node);
+      sources.size() == 1 && !sources[0].is("identifier")) {
+    if (names_device(sources[0])) return true;
+  }
   const Node callee = node.is("call") ? node.field("function") : node;
   const std::string_view text = callee.text();
   const std::size_t dot = text.rfind('.');
@@ -207,6 +212,9 @@ std::optional<ValueId> FunctionLowering::tensor_method(const std::string& name, 
   if (name == "cuda" || name == "cpu" || name == "pin_memory" || name == "requires_grad_" ||
       name == "retain_grad")
     return object;
+  if ((name == "eval" && arguments.empty()) || (name == "train" && arguments.size() <= 1) ||
+      name == "share_memory")
+    return object;  // a module gives itself back
   if (name == "size") {
     if (arguments.empty()) return builder_.op("sizes", {{"self", object}});
     return builder_.op("size", {{"self", object}, {"dim", value(arguments[0].node)}});
@@ -235,6 +243,10 @@ std::optional<ValueId> FunctionLowering::special_function(const std::string& nam
   if (name == "torch.get_default_dtype") return builder_.op("default_dtype", {});
   if (name == "torch.set_default_dtype" || name == "torch.set_default_tensor_type") {
     builder_.effect(Op::kSetDefaultDtype, "", {{"", name.ends_with("dtype") ? first() : builder_.unknown()}});
+    return builder_.none();
+  }
+  if (name.starts_with("torch.set_autocast")) {
+    enter_perhaps();
     return builder_.none();
   }
   if (name == "torch.is_autocast_enabled" || name == "torch.cuda.is_autocast_enabled")

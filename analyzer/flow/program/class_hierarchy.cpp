@@ -4,6 +4,8 @@
 #include <optional>
 #include <set>
 
+#include "analyzer/flow/ir/module_code.h"
+
 namespace dtype_guard::flow {
 namespace {
 constexpr std::size_t kMaxOverrides = 8;
@@ -109,7 +111,10 @@ const std::vector<std::string>& ClassHierarchy::heirs(std::uint32_t method) cons
       return index_.function(callee).kind == FunctionKind::kMethod &&
              index_.function(callee).class_name == each.name;
     });
-    if (has_part && found->second.size() < kMaxHeirs) found->second.push_back(each.name);
+    // Or something else to hand to the code that it inherits.
+    const bool holds_own =
+        !each.settable.empty() && !index_.find(std::string(kAttributesOf) + each.name).empty();
+    if ((has_part || holds_own) && found->second.size() < kMaxHeirs) found->second.push_back(each.name);
   }
   return found->second;
 }

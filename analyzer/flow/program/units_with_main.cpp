@@ -2,13 +2,14 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/program/function_info.h"
 
 namespace dtype_guard::flow {
 
 UnitsWithMain::UnitsWithMain(const Module& module) {
   for (const Function& each : module.functions) {
-    if (!each.is_main) continue;
+    if (!each.is_main || is_module_code(each)) continue;  // others may import that file
     units_.insert(units_of(each).begin(), units_of(each).end());
     main_files_.insert(each.range.file);
   }

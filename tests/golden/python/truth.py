@@ -120,7 +120,7 @@ def broken_under(case, which, setting):
     versions = dict(each.split("=") for each in case.said("library", False).split())
     recorder = stand_ins.Recorder(versions)
     made = []
-    namespace = {"__name__": "case"}
+    namespace = {"__name__": "__main__" if case.said("main", False) else "case"}
     cast = torch.autocast("cuda", dtype=autocast) if autocast else contextlib.nullcontext()
 
     def go(module, *args, **kwargs):

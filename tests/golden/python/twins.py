@@ -5,7 +5,7 @@ wrong twin hands a call what it refuses (the right twin: under none), `# missed:
 `# packages: FOLDER` what is installed, `# ruled out: SETTING, ...` which settings the right
 twin's own code rules out: it is not run under these, and checked under the default ones, `# models: yes` that dtype-lint's models of libraries stand in for packages,
 `# products: half` that attention is written by hand, and a product of matrices in float32 counts like a refusal,
-`# products: wide` that it is written by hand and computed in float32 on purpose."""
+`# products: wide` that it is written by hand and computed in float32 on purpose, `# main: yes` that it is run as a program."""
 import pathlib
 import re
 

@@ -2,6 +2,7 @@
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/interpreter/engine.h"
+#include "analyzer/flow/engine/module_operators.h"
 #include "analyzer/flow/operators/forms.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/operators/stores.h"
@@ -30,6 +31,8 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   }
   if (auto dynamic = dynamic_.dynamic_operation(activation, instruction, state)) return *dynamic;
   if (auto scalar = scalars_.scalar_operation(activation, instruction, state)) return *scalar;
+  if (auto given = module_operation(activation, instruction, subject_.program, root_, ids_, state))
+    return *given;
   if (instruction.name.ends_with("::forward")) {
     if (auto given = modules_.library_forward(activation, instruction, state)) return *given;
   }

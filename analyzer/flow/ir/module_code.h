@@ -1,0 +1,30 @@
+// The code of a module outside its functions, as a function of the IR: a program of its own like `main`, but
+// one that a file may have which others import. What functions of the module see of its variables are fields
+// of one object, "globals::FILE".
+#pragma once
+
+#include <string_view>
+
+#include "analyzer/flow/ir/ir.h"
+
+namespace dtype_guard::flow {
+
+inline constexpr std::string_view kModuleCode = "<module>";
+// The operator that gives the object of a file.
+inline constexpr std::string_view kGlobals = "globals::";
+// A context that is entered and of which nothing is known: it may turn autocast on or off.
+inline constexpr std::string_view kUnseenContext = "unseen_context";
+// class_attribute(object, name, value): what the object's class holds, where the object has no own; and
+// "of_class::CLASS" the same asked of the class. Not what other code sets.
+inline constexpr std::string_view kClassAttribute = "class_attribute";
+inline constexpr std::string_view kOfClass = "of_class::";
+// Begins the key of the function that gives an object what its class holds; the class's name follows.
+inline constexpr std::string_view kAttributesOf = "attributes::";
+// global_of(object, name, otherwise): what the module's code, where it runs, has made of a name by now.
+inline constexpr std::string_view kGlobalOf = "global_of";
+
+inline bool is_module_code(const Function& function) {
+  return function.is_main && function.name == kModuleCode;
+}
+
+}  // namespace dtype_guard::flow
