@@ -18,17 +18,11 @@ template <class Fits>
 Functions functions_with(const FunctionIndex& index, const Fits& fits) {
   Functions out;
   for (std::uint32_t i = 0; i < index.module().functions.size(); ++i) {
-    if (fits(index.function(i))) out.push_back(i);
+    if (fits(i)) out.push_back(i);
   }
   return out;
 }
 
-bool converts(const Function& function) {
-  return std::any_of(function.blocks.begin(), function.blocks.end(), [](const Block& block) {
-    return std::any_of(block.instructions.begin(), block.instructions.end(),
-                       [](const Instruction& each) { return each.op == Op::kRetype; });
-  });
-}
 // As far as it is known.
 bool is_kind_of(const FunctionIndex& index, const std::string& class_name, const std::string& base,
                 int depth = 0) {
@@ -92,7 +86,8 @@ void MadeHalf::note_halves(const State& state, const std::vector<Value>& argumen
 // be run for it.
 static Functions makers(const Program& program) {
   Functions out = all_roots(program);
-  const Functions constructors = functions_with(program.functions, [](const Function& each) {
+  const Functions constructors = functions_with(program.functions, [&](std::uint32_t id) {
+    const Function& each = program.functions.function(id);
     return each.kind == FunctionKind::kConstructor && !each.blocks.empty() && !each.foreign;
   });
   out.insert(out.end(), constructors.begin(), constructors.end());
@@ -166,8 +161,9 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
       }
     }
   };
-  look_at(functions_with(index_, converts));
-  const auto made = [&](const Function& each) {
+  look_at(functions_with(index_, [&](std::uint32_t id) { return index_.effects(id).converts; }));
+  const auto made = [&](std::uint32_t id) {
+    const Function& each = index_.function(id);
     return each.kind == FunctionKind::kConstructor &&
            std::any_of(found.begin(), found.end(),
                        [&](const auto& one) { return one.second.half.contains(each.class_name); });
