@@ -21,7 +21,7 @@ const std::string& name_of(const Activation& activation, const Instruction& inst
 }
 
 bool is_set_elsewhere(const Program& program, const std::string& class_name, const std::string& field) {
-  const std::vector<Parameter>& all = program.writes.settable(class_name);
+  const std::vector<Parameter>& all = program.fields.settable(class_name);
   return std::any_of(all.begin(), all.end(), [&](const Parameter& each) { return each.name == field; });
 }
 }  // namespace

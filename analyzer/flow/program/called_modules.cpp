@@ -168,13 +168,13 @@ const CalledModules::Places& CalledModules::places() const {
   if (places_) return *places_;
   places_.emplace();
   for (std::uint32_t i = 0; i < index_.module().functions.size(); ++i) {
-    for (const Block& block : index_.function(i).blocks) {
-      for (const Instruction& each : block.instructions) {
-        if (each.op == Op::kObject) places_->made[each.name].emplace_back(i, &each);
-        if (each.op == Op::kCall) places_->callers[each.name].emplace_back(i, &each);
-        if (each.op != Op::kLoad && each.op != Op::kAddress) continue;
-        if (const std::string* name = each.place.last_field()) places_->loads[*name].emplace_back(i, &each);
-      }
+    const FunctionEffects& effects = index_.effects(i);
+    for (const Instruction* each : effects.makes) places_->made[each->name].emplace_back(i, each);
+    for (const Instruction* each : effects.runs) {
+      if (each->op == Op::kCall) places_->callers[each->name].emplace_back(i, each);
+    }
+    for (const FieldAccess& each : effects.fields) {
+      if (each.kind != FieldAccess::Kind::kStore) places_->loads[*each.field].emplace_back(i, each.at);
     }
   }
   return *places_;

@@ -52,14 +52,12 @@ bool CallsOfObjects::is_called_with_casts(std::size_t parameters) const {
   if (!called_with_casts_) {
     called_with_casts_.emplace();
     for (std::uint32_t i = 0; i < index_.module().functions.size(); ++i) {
-      for (const Block& block : index_.function(i).blocks) {
-        for (const Instruction& each : block.instructions) {
-          if (each.op != Op::kCall || !each.name.empty() || each.args.empty()) continue;
-          MayBeCast may_be_cast(index_.function(i), index_.info(i));
-          if (std::any_of(each.args.begin() + 1, each.args.end(),
-                          [&](const Argument& one) { return may_be_cast(one.value); }))
-            called_with_casts_->insert(each.args.size() - 1);
-        }
+      for (const Instruction* each : index_.effects(i).runs) {
+        if (each->op != Op::kCall || !each->name.empty() || each->args.empty()) continue;
+        MayBeCast may_be_cast(index_.function(i), index_.info(i));
+        if (std::any_of(each->args.begin() + 1, each->args.end(),
+                        [&](const Argument& one) { return may_be_cast(one.value); }))
+          called_with_casts_->insert(each->args.size() - 1);
       }
     }
   }

@@ -34,11 +34,8 @@ const std::vector<Construction>& Constructions::of(const std::string& class_name
     for (std::uint32_t i = 0; i < index_.module().functions.size(); ++i) {
       const Function& code = index_.function(i);
       if (code.foreign || code.kind == FunctionKind::kLambda) continue;
-      for (const Block& block : code.blocks) {
-        for (const Instruction& each : block.instructions) {
-          const bool makes = each.op == Op::kObject && each.result && each.name != code.class_name;
-          if (makes) (*by_class_)[each.name].push_back({i, &each});
-        }
+      for (const Instruction* each : index_.effects(i).makes) {
+        if (each->result && each->name != code.class_name) (*by_class_)[each->name].push_back({i, each});
       }
     }
   }
@@ -47,25 +44,22 @@ const std::vector<Construction>& Constructions::of(const std::string& class_name
 }
 
 Constructions::Says Constructions::says(const Construction& construction) const {
-  const Function& code = index_.function(construction.function);
   const FunctionInfo& info = index_.info(construction.function);
   Says out = Says::kNothing;
-  for (const Block& block : code.blocks) {
-    for (const Instruction& call : block.instructions) {
-      const bool makes = call.op == Op::kCall && !call.args.empty() &&
-                         call.args.front().value == construction.instruction->result;
-      const std::vector<std::uint32_t>& callees = index_.find(call.name);
-      if (!makes || callees.empty()) continue;
-      const Function& callee = index_.function(callees.front());
-      if (callee.kind != FunctionKind::kConstructor) continue;
-      for (std::size_t i = 1; i < call.args.size(); ++i) {
-        const Instruction* made = info.definition(call.args[i].value);
-        const Parameter* parameter = parameter_of(callee, call, i);
-        const bool takes_dtype = parameter && (parameter->kind == ParameterKind::kDtype ||
-                                               parameter->kind == ParameterKind::kOptions);
-        if (takes_dtype && !is_nothing(made)) return Says::kDtype;
-        if (tells(made)) out = Says::kSomething;
-      }
+  for (const Instruction* call : index_.effects(construction.function).runs) {
+    const bool makes = call->op == Op::kCall && !call->args.empty() &&
+                       call->args.front().value == construction.instruction->result;
+    const std::vector<std::uint32_t>& callees = index_.find(call->name);
+    if (!makes || callees.empty()) continue;
+    const Function& callee = index_.function(callees.front());
+    if (callee.kind != FunctionKind::kConstructor) continue;
+    for (std::size_t i = 1; i < call->args.size(); ++i) {
+      const Instruction* made = info.definition(call->args[i].value);
+      const Parameter* parameter = parameter_of(callee, *call, i);
+      const bool takes_dtype = parameter && (parameter->kind == ParameterKind::kDtype ||
+                                             parameter->kind == ParameterKind::kOptions);
+      if (takes_dtype && !is_nothing(made)) return Says::kDtype;
+      if (tells(made)) out = Says::kSomething;
     }
   }
   return out;

@@ -1,4 +1,4 @@
-// Which functions ask for dtypes or name them.
+// Which functions ask for dtypes, what they lead to included.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,6 @@ namespace dtype_guard::flow {
 class DtypeQuestions {
  public:
   explicit DtypeQuestions(const FunctionIndex& index) : index_(index) {}
-  bool names_dtypes(std::uint32_t function) const;
   // Whether it, or what it leads to, asks for the dtype of a tensor.
   bool asks_for_dtypes(std::uint32_t function) const;
 

@@ -26,6 +26,7 @@ std::string_view method_name(const Function& function) {
 FunctionIndex::FunctionIndex(const Module& module) : module_(&module), tables_(std::make_shared<Tables>()) {
   Tables& out = *tables_;
   out.infos.resize(module.functions.size());
+  out.effects.resize(module.functions.size());
   out.found.resize(module.functions.size());
   for (const ClassFacts& each : module.classes) out.classes[each.name] = &each;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
@@ -50,6 +51,7 @@ FunctionIndex::FunctionIndex(const FunctionIndex& before, const std::vector<std:
   bool all_by_key = true;
   for (const std::uint32_t each : bodies) {
     tables_->infos[each].reset();
+    tables_->effects[each].reset();
     tables_->found[each] = {};
     const std::vector<std::uint32_t>& known = find(function(each).key);
     all_by_key = all_by_key && (function(each).blocks.empty() ||
@@ -68,6 +70,11 @@ FunctionIndex::FunctionIndex(const FunctionIndex& before, const std::vector<std:
 const FunctionInfo& FunctionIndex::info(std::uint32_t id) const {
   if (!tables_->infos[id]) tables_->infos[id] = std::make_unique<FunctionInfo>(function(id));
   return *tables_->infos[id];
+}
+
+const FunctionEffects& FunctionIndex::effects(std::uint32_t id) const {
+  if (!tables_->effects[id]) tables_->effects[id] = std::make_unique<FunctionEffects>(function(id), info(id));
+  return *tables_->effects[id];
 }
 
 namespace {
@@ -188,13 +195,11 @@ const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function)
   // What a constructor of Python calls by a value, as in `norm_layer(dim)`, makes a part; it runs none.
   const bool makes = this->function(function).kind == FunctionKind::kConstructor;
   const std::string run = std::string(kAttributeCall) + "__call__";
-  for (const Block& block : this->function(function).blocks) {
-    for (const Instruction& each : block.instructions) {
-      if (makes && each.op == Op::kCall && each.name == run) continue;
-      const std::vector<std::uint32_t>& found = may_run(each);
-      if (found.empty() || is_called_of_constant(each, info(function))) continue;
-      all.insert(all.end(), found.begin(), found.end());
-    }
+  for (const Instruction* each : effects(function).runs) {
+    if (makes && each->op == Op::kCall && each->name == run) continue;
+    const std::vector<std::uint32_t>& found = may_run(*each);
+    if (found.empty() || is_called_of_constant(*each, info(function))) continue;
+    all.insert(all.end(), found.begin(), found.end());
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());

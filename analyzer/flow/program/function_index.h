@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
+#include "analyzer/flow/program/function_effects.h"
 #include "analyzer/flow/program/function_info.h"
 
 namespace dtype_guard::flow {
@@ -35,6 +36,7 @@ class FunctionIndex {
   const Module& module() const { return *module_; }
   const Function& function(std::uint32_t id) const { return module_->functions[id]; }
   const FunctionInfo& info(std::uint32_t id) const;
+  const FunctionEffects& effects(std::uint32_t id) const;
   // Every function of that key: several when the front end names the overrides of a virtual function alike.
   const std::vector<std::uint32_t>& find(std::string_view key) const;
   // Arguments that are bound by name: however many parameters a method has.
@@ -88,6 +90,7 @@ class FunctionIndex {
     // Methods of any class, by name and file: of a common name there are very many.
     std::map<std::uint32_t, ByName> methods_in_file;
     std::vector<std::unique_ptr<FunctionInfo>> infos;
+    std::vector<std::unique_ptr<FunctionEffects>> effects;
     std::vector<OfFunction> found;
     // What may_run() has found, by the name that is called; of attributes with very many methods by file too.
     ByName may_run;

@@ -83,9 +83,7 @@ bool may_be_module(const Function& code, const FunctionInfo& info, ValueId value
 }
 }  // namespace
 
-bool may_convert_to_half(const FunctionIndex& index, std::uint32_t function) {
-  const Function& code = index.function(function);
-  const FunctionInfo& info = index.info(function);
+bool may_convert_to_half(const Function& code, const FunctionInfo& info) {
   const auto converts = [&](const Instruction& each) {
     const bool either = each.op == Op::kOperator && is_named(Named::kConvertsModule, each.name);
     return (either || each.op == Op::kRetype) && each.args.size() == 2 &&

@@ -2,10 +2,10 @@
 // within the function. Python writes a module's conversion as it writes a tensor's.
 #pragma once
 
-#include "analyzer/flow/program/function_index.h"
+#include "analyzer/flow/program/function_info.h"
 
 namespace dtype_guard::flow {
 
-bool may_convert_to_half(const FunctionIndex& index, std::uint32_t function);
+bool may_convert_to_half(const Function& code, const FunctionInfo& info);
 
 }  // namespace dtype_guard::flow

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -102,13 +101,14 @@ void add_head(const Function& function, Bytes& out) {
 // What of one function passes over all read.
 class Heads {
  public:
-  Heads(const Function& function, Bytes& out) : function_(function), out_(out) {}
+  Heads(const Function& function, const FunctionEffects& effects, Bytes& out)
+      : function_(function), next_(effects.fields.begin()), out_(out) {}
 
   void run() {
     note_values();
     add_head(function_, out_);
     for (const Block& block : function_.blocks) {
-      for (const Instruction& each : block.instructions) look_at(each, &block == &function_.blocks.front());
+      for (const Instruction& each : block.instructions) look_at(each);
     }
   }
 
@@ -118,10 +118,6 @@ class Heads {
       for (const Instruction& each : block.instructions) {
         if (each.result) made_by_[each.result] = &each;
         if (each.op == Op::kObject) objects_.emplace(each.result, objects_.size());
-        if (each.op == Op::kRetype && !each.args.empty()) written_.insert(each.args[0].value);
-        if (each.op == Op::kStore && each.place.path.empty()) written_.insert(each.place.base);
-        if (each.op != Op::kReturn && each.op != Op::kPack) continue;
-        for (const Argument& one : each.args) handed_out_.insert(one.value);
       }
     }
   }
@@ -142,23 +138,25 @@ class Heads {
     if (field) out_(*field);
   }
 
-  void add_field(const Instruction& each, bool is_first) {
+  void add_field(const Instruction& each) {
     if (!each.place.last_field()) return;
+    const FieldAccess& access = *next_++;
     const auto number =
         groups_.try_emplace({each.place.variable, each.place.base}, groups_.size()).first->second;
-    out_(each.op, each.place.path, number, is_first, each.args.size(), each.result != 0,
-         written_.contains(each.result), handed_out_.contains(each.result));
+    out_(each.op, each.place.path, number, each.args.size(), each.result != 0, access.of_this, access.in_this,
+         access.is_constant, access.is_first, access.is_converted, access.is_written, access.is_handed_out,
+         access.owner ? *access.owner : std::string());
     add_origin(each.place.base);
     for (const Argument& one : each.args) add_origin(one.value);
   }
 
-  void look_at(const Instruction& each, bool is_first) {
+  void look_at(const Instruction& each) {
     if (std::holds_alternative<Dtype>(each.constant)) out_(each.op, each.constant);
     switch (each.op) {
       case Op::kLoad:
       case Op::kStore:
       case Op::kAddress:
-        return add_field(each, is_first);
+        return add_field(each);
       case Op::kCall:
       case Op::kClosure:
       case Op::kObject:
@@ -179,11 +177,11 @@ class Heads {
   }
 
   const Function& function_;
+  std::vector<FieldAccess>::const_iterator next_;
   Bytes& out_;
   std::map<ValueId, const Instruction*> made_by_;
   std::map<ValueId, std::size_t> objects_;
   std::map<std::pair<VariableId, ValueId>, std::size_t> groups_;
-  std::set<ValueId> written_, handed_out_;
 };
 
 std::uint64_t hash_of(const Bytes& bytes) { return XXH3_64bits(bytes.text().data(), bytes.text().size()); }
@@ -202,9 +200,9 @@ Outline outline_of(const Program& program) {
   all(module.files, module.overridden, module.classes.size(), module.functions.size());
   for (const ClassFacts& each : module.classes) add_class(each, all);
   for (std::size_t i = 0; i < kMostParameters; ++i) all(program.calls_of_objects.is_called_with_casts(i));
-  for (const Function& each : module.functions) {
+  for (std::uint32_t i = 0; i < module.functions.size(); ++i) {
     one.clear();
-    Heads(each, one).run();
+    Heads(module.functions[i], program.functions.effects(i), one).run();
     const XXH128_hash_t hash = XXH3_128bits(one.text().data(), one.text().size());
     all(hash.high64, hash.low64);
   }

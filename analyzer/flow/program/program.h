@@ -15,9 +15,7 @@
 #include "analyzer/flow/program/class_hierarchy.h"
 #include "analyzer/flow/program/constructions.h"
 #include "analyzer/flow/program/dtype_questions.h"
-#include "analyzer/flow/program/field_stores.h"
-#include "analyzer/flow/program/field_uses.h"
-#include "analyzer/flow/program/field_writes.h"
+#include "analyzer/flow/program/fields.h"
 #include "analyzer/flow/program/function_index.h"
 
 namespace dtype_guard::flow {
@@ -39,9 +37,7 @@ class Program {
   const FunctionIndex functions;
   const Callers callers{functions};
   const ClassHierarchy classes{functions};
-  const FieldWrites writes{functions, classes};
-  const FieldStores stores{functions, classes};
-  const FieldUses uses{functions, classes};
+  const Fields fields{functions, classes};
   const DtypeQuestions questions{functions};
   const CallsOfObjects calls_of_objects{functions};
   const CalledModules called_modules{functions, classes};

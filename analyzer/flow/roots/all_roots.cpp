@@ -37,13 +37,11 @@ class Reached {
     std::vector<std::uint32_t> out;
     if (is_registered_operator(index_.function(function).key))
       return out;  // its kernel is for others as well
-    for (const Block& block : index_.function(function).blocks) {
-      for (const Instruction& each : block.instructions) {
-        for (const std::uint32_t found : index_.may_run(each)) {
-          // Who has a function's address may call it from anywhere.
-          const bool by_address = each.op == Op::kClosure && !is_lambda(found);
-          if (!by_address) out.push_back(found);
-        }
+    for (const Instruction* each : index_.effects(function).runs) {
+      for (const std::uint32_t found : index_.may_run(*each)) {
+        // Who has a function's address may call it from anywhere.
+        const bool by_address = each->op == Op::kClosure && !is_lambda(found);
+        if (!by_address) out.push_back(found);
       }
     }
     return out;

@@ -6,7 +6,6 @@
 
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/program/consulted.h"
-#include "analyzer/flow/program/half_conversions.h"
 #include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/reach.h"
 
@@ -162,7 +161,7 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
       }
     }
   };
-  look_at(functions_with(index_, [&](std::uint32_t id) { return may_convert_to_half(index_, id); }));
+  look_at(functions_with(index_, [&](std::uint32_t id) { return index_.effects(id).may_make_half; }));
   const auto made = [&](std::uint32_t id) {
     const Function& each = index_.function(id);
     return each.kind == FunctionKind::kConstructor &&

@@ -75,7 +75,7 @@ void OtherMethods::doubt_reassigned(State& state, const std::vector<Value>& argu
   for (const HeapId id : objects_below(state, arguments)) {
     const std::string type = begun.find(id)->type;
     if (type.empty()) continue;
-    for (const FieldStores::Reassigned& each : program_.stores.reassigned(type)) {
+    for (const Fields::Reassigned& each : program_.fields.reassigned(type)) {
       const auto cell = begun.find(id)->cells.find(ids_.field(each.field));
       if (cell == begun.find(id)->cells.end()) continue;
       const std::vector<Alternative> before = held_tensors(begun, cell->second);

@@ -95,12 +95,10 @@ class CallsByClass {
   }
   template <class Take>
   void each_run(std::uint32_t function, const Take& take) const {
-    for (const Block& block : index_.function(function).blocks) {
-      for (const Instruction& each : block.instructions) {
-        const std::vector<std::uint32_t>& found = index_.may_run(each);
-        const std::string* owner = found.empty() ? nullptr : owner_of(each);
-        for (const std::uint32_t one : found) take(owner, one);
-      }
+    for (const Instruction* each : index_.effects(function).runs) {
+      const std::vector<std::uint32_t>& found = index_.may_run(*each);
+      const std::string* owner = found.empty() ? nullptr : owner_of(*each);
+      for (const std::uint32_t one : found) take(owner, one);
     }
   }
   // The class whose method the call names; null where it names none.

@@ -43,7 +43,7 @@ void Inputs::open_fields(State& state, const Value& value, std::vector<HeapId>& 
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     if (!object || std::find(seen.begin(), seen.end(), each.object) != seen.end()) continue;
     seen.push_back(each.object);
-    const std::vector<Parameter>& settable = program_.writes.settable(object->type);
+    const std::vector<Parameter>& settable = program_.fields.settable(object->type);
     for (const Parameter& one : settable) {
       const auto cell = state.find(each.object)->cells.find(ids_.field(one.name));
       if (cell == state.find(each.object)->cells.end()) continue;

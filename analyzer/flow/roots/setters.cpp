@@ -49,7 +49,7 @@ void OtherMethods::give_what_setters_do(State& state, const std::vector<Value>& 
   for (const HeapId id : objects_below(begun, arguments)) {
     const HeapObject& object = *begun.find(id);
     if (object.type.empty() || object.kind != HeapObject::Kind::kInstance) continue;
-    for (const FieldUses::SetLater& each : program_.uses.set_later(object.type)) {
+    for (const Fields::SetLater& each : program_.fields.set_later(object.type)) {
       const auto cell = object.cells.find(ids_.field(each.field));
       const SymbolSetId own = memory_.symbols_of_field(id, object, ids_.field(each.field).id);
       if (cell == object.cells.end() || !is_open(cell->second, own)) continue;

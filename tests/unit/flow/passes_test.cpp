@@ -1,5 +1,9 @@
 // The passes over a whole module, each on its own: what a class inherits, which functions write and read
 // fields.
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "analyzer/flow/ir/text.h"
 #include "analyzer/flow/program/program.h"
 #include "tests/catch.h"
@@ -76,33 +80,33 @@ TEST_CASE_METHOD(Parsed, "a class has its own methods and those of its bases") {
 
 TEST_CASE_METHOD(Parsed, "fields that others than constructors write") {
   const ClassHierarchy classes(index);
-  const FieldWrites writes(index, classes);
-  REQUIRE(writes.settable("Derived").size() == 1);
-  CHECK(writes.settable("Derived").front().name == "rate");
-  CHECK(writes.written_by("Derived", "scale") == writes.written_by("Derived", "rate"));
-  CHECK(writes.written_by("Derived", "scale").size() == 1);
-  CHECK(writes.written_by("Derived", "other").empty());
+  const Fields fields(index, classes);
+  REQUIRE(fields.settable("Derived").size() == 1);
+  CHECK(fields.settable("Derived").front().name == "rate");
+  CHECK(fields.written_by("Derived", "scale") == fields.written_by("Derived", "rate"));
+  CHECK(fields.written_by("Derived", "scale").size() == 1);
+  CHECK(fields.written_by("Derived", "other").empty());
 }
 
 TEST_CASE_METHOD(Parsed, "a field that a method gives another value") {
   const ClassHierarchy classes(index);
-  const FieldStores stores(index, classes);
-  const auto& reassigned = stores.reassigned("Derived");
+  const Fields fields(index, classes);
+  const auto& reassigned = fields.reassigned("Derived");
   REQUIRE(reassigned.size() == 2);
   CHECK(reassigned.front().field == "rate");
   CHECK(reassigned.front().method == id("derived_set"));
-  CHECK(stores.reassigned("Unknown").empty());
+  CHECK(fields.reassigned("Unknown").empty());
 }
 
 TEST_CASE_METHOD(Parsed, "a tensor that a method sets, and what reads it") {
   const ClassHierarchy classes(index);
-  const FieldUses uses(index, classes);
-  const auto& later = uses.set_later("Derived");
+  const Fields fields(index, classes);
+  const auto& later = fields.set_later("Derived");
   REQUIRE(later.size() == 1);
   CHECK(later.front().field == "scale");
   CHECK(later.front().setters == Ids{id("derived_set")});
   CHECK(later.front().readers == Ids{id("derived_get")});
-  CHECK(uses.set_later("Base").empty());
+  CHECK(fields.set_later("Base").empty());
 }
 
 TEST_CASE_METHOD(Parsed, "a function asks for dtypes where what it calls does") {
@@ -110,8 +114,64 @@ TEST_CASE_METHOD(Parsed, "a function asks for dtypes where what it calls does") 
   CHECK(questions.asks_for_dtypes(id("derived_get")));
   CHECK(questions.asks_for_dtypes(id("other")));
   CHECK(!questions.asks_for_dtypes(id("base_run")));
-  CHECK(questions.names_dtypes(id("derived_get")));
-  CHECK(!questions.names_dtypes(id("other")));
+  CHECK(index.effects(id("derived_get")).names_dtypes);
+  CHECK(!index.effects(id("other")).names_dtypes);
+}
+
+TEST_CASE("what the body of one function does to objects") {
+  const Module module = parse(R"(file "f.cpp"
+method Model::set key set of Model
+  parameter other: object "Part"
+  variables v, w
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = const 1
+  store %1.rate, %3
+  store %1.parts[0], %2
+  %4 = object Made()
+  %5 = call made(%4)
+  store v, %4
+  store w, %2
+  store w, %4
+  jump b1
+b1:
+  %6 = load v
+  store %6.scale, %3
+  %7 = load w
+  %8 = load %7.scale
+  %9 = const float16
+  retype %8, %9
+  store %2.part.scale, %8
+  %10 = address %2.bias
+  store %10, %8
+  %11 = address %1.bias
+  return %11
+)");
+  const Function& code = module.functions.front();
+  const FunctionEffects effects(code, FunctionInfo(code));
+  CHECK(effects.may_make_half);
+  CHECK(effects.names_dtypes);
+  CHECK(!effects.asks_for_dtypes);
+  CHECK(effects.makes.size() == 1);
+  CHECK(effects.runs.size() == 1);
+  std::vector<std::string> all;
+  for (const FieldAccess& each : effects.fields) {
+    using Kind = FieldAccess::Kind;
+    std::string text = each.kind == Kind::kLoad ? "load " : each.kind == Kind::kStore ? "store " : "address ";
+    text += *each.field + (each.owner ? " of " + *each.owner : "");
+    for (const auto& [is, what] :
+         {std::pair(each.of_this, " of_this"), std::pair(each.in_this, " in_this"),
+          std::pair(each.is_constant, " constant"), std::pair(each.is_first, " first"),
+          std::pair(each.is_converted, " converted"), std::pair(each.is_written, " written"),
+          std::pair(each.is_handed_out, " handed_out")})
+      text += is ? what : "";
+    all.push_back(text);
+  }
+  CHECK(all == std::vector<std::string>{"store rate of_this in_this constant first",
+                                        "store parts in_this first", "store scale of Made constant",
+                                        "load scale converted", "store scale", "address bias of Part written",
+                                        "address bias of_this in_this handed_out"});
 }
 
 TEST_CASE("a function object that is handed what was cast") {

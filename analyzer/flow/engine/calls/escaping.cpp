@@ -76,7 +76,7 @@ bool Escapes::may_be_handed_inputs(const Activation& activation, const Instructi
     return false;
   if (is_kept)
     return !program_.calls_of_objects.is_called_with_casts(lambda.parameters.size()) &&
-           !program_.questions.names_dtypes(activation.function);
+           !index_.effects(activation.function).names_dtypes;
   if (runs_it) return false;
   // It may be run on what is handed over with it.
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {

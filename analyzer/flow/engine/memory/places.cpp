@@ -248,7 +248,7 @@ Value Memory::address(const Activation& activation, const Instruction& instructi
 // What decides a field: also what others of the object are written by, for both may follow from one thing.
 SymbolSetId Memory::symbols_of_field(HeapId object, const HeapObject& is, std::int64_t id) {
   SymbolSetId out = ids_.of_field(is.nature, object, id);
-  for (const std::uint32_t each : program_.writes.written_by(is.type, ids_.field_name(id)))
+  for (const std::uint32_t each : program_.fields.written_by(is.type, ids_.field_name(id)))
     out = symbols_.unite(out, ids_.of_writer(is.nature, object, each));
   return out;
 }
