@@ -28,4 +28,4 @@ def build(dtype=torch.float16):
 
 def main(x):
     model = build()
-    return model(x.to(model.qkv.weight.dtype))
+    return model(x.to(model.qkv.weight.dtype))  # expect: attention-unsupported-dtype
