@@ -78,16 +78,13 @@ bool Fields::has_unseen_setter(const ClassFacts& facts) const {
                      [&](const std::string& setter) { return index_.find(setter).empty(); });
 }
 
-// Whether a function that is none of its methods is handed such an object or makes one. Code that takes the
-// address of another object's field mostly reads it.
+// Whether it may be of an object of that class that the field is another's: of which class it is a function
+// may not know, but a constant is no tensor. Code that takes the address of another object's field mostly
+// reads it.
 bool Fields::may_be_set_by(const Change& change, std::string_view class_name) const {
-  if (change.access->kind == FieldAccess::Kind::kAddress && !change.access->is_written) return false;
-  const std::vector<Parameter>& parameters = index_.function(change.function).parameters;
-  const std::vector<std::uint32_t>& called = index_.callees(change.function);
-  return std::any_of(parameters.begin(), parameters.end(),
-                     [&](const Parameter& each) { return each.type == class_name; }) ||
-         std::any_of(called.begin(), called.end(),
-                     [&](std::uint32_t each) { return index_.function(each).class_name == class_name; });
+  const FieldAccess& access = *change.access;
+  const bool reads = access.kind == FieldAccess::Kind::kAddress && !access.is_written;
+  return !reads && !access.is_constant && (!access.owner || are_related(*access.owner, class_name));
 }
 
 const std::vector<Fields::Reassigned>& Fields::reassigned(const std::string& class_name) const {

@@ -160,6 +160,27 @@ TEST_CASE("what another method leaves in a plain member is not what the construc
   CHECK(with("  %9 = address %1.plain\n  retype %9, %8\n") == 0);
 }
 
+TEST_CASE("what other code may leave in the member of an object that it did not make is not known") {
+  const auto with = [](const std::string& head, const std::string& body) {
+    return findings("class Owner\nclass Scaled\n" + scaled("parameter", "plain") + "\n" + head +
+                    "b0:\n  %1 = param 0\n  %4 = const float16\n" + body + "  return\n")
+        .size();
+  };
+  const std::string method = "method Owner::prepare key prepare of Owner\n  parameter given: tensor\n";
+  const std::string part = "  %2 = load %1.part\n  %3 = load %2.plain\n  %5 = op to(%3, dtype=%4)\n";
+  CHECK(with(method, part) == 1);
+  CHECK(with(method, part + "  store %2.plain, %5\n") == 0);
+  CHECK(with(method, part + "  store %1.part.plain, %5\n") == 0);
+  CHECK(with(method, part + "  store %2.other, %5\n") == 1);
+  CHECK(with(method, part + "  store %1.plain, %5\n") == 1);  // of its own object
+  CHECK(with(method, part + "  %6 = const 1\n  store %2.plain, %6\n") == 1);
+  CHECK(with(method, part + "  %6 = object Owner()\n  store %6.plain, %5\n") == 1);
+  CHECK(with("function prepare key prepare\n  parameter model: other\n", part + "  store %2.plain, %5\n") ==
+        0);
+  CHECK(with("function prepare key prepare\n  parameter model: object \"Owner\"\n",
+             part + "  store %1.plain, %5\n") == 1);
+}
+
 TEST_CASE("a class that the program always makes half is not run over float32 parameters") {
   const auto with = [](const std::string& kind, const std::string& conversion) {
     return findings("class Scaled\n" + scaled(kind, "scale") +
