@@ -99,8 +99,9 @@ const std::vector<Fields::Reassigned>& Fields::reassigned(const std::string& cla
               : !may_be_set_by(each, class_name))
         continue;
       if (!seen.insert(function).second) continue;
-      const bool followed = own && !access->is_handed_out;
-      found->second.push_back({std::string(name), followed ? std::optional(function) : std::nullopt});
+      const bool followed = !access->is_handed_out;
+      found->second.push_back(
+          {std::string(name), followed ? std::optional(function) : std::nullopt, own && followed});
     }
   }
   return found->second;

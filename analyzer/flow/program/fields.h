@@ -17,11 +17,12 @@ class Fields {
  public:
   Fields(const FunctionIndex& index, const ClassHierarchy& classes) : index_(index), classes_(classes) {}
 
-  // Fields that are given another value after the constructor, and the method of the class that does it;
-  // nothing where other functions do.
+  // Fields that are given another value after the constructor, and the function that does it; nothing where
+  // that hands the place out.
   struct Reassigned {
     std::string field;
-    std::optional<std::uint32_t> method;
+    std::optional<std::uint32_t> function;
+    bool is_method = false;  // and sets it in its own object
   };
   const std::vector<Reassigned>& reassigned(const std::string& class_name) const;
 

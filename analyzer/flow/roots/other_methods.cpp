@@ -80,12 +80,12 @@ void OtherMethods::doubt_reassigned(State& state, const std::vector<Value>& argu
       if (cell == begun.find(id)->cells.end()) continue;
       const std::vector<Alternative> before = held_tensors(begun, cell->second);
       if (std::none_of(before.begin(), before.end(), is_known_float)) continue;
-      if (each.method) {
-        if (!seen_by_root) seen_by_root = index_.reached_from(root);
-        if (seen_by_root->contains(*each.method)) continue;  // it is seen what that does
-        const auto [after, is_new] = outcomes.try_emplace({id, *each.method});
+      if (each.function && !seen_by_root) seen_by_root = index_.reached_from(root);
+      if (each.function && seen_by_root->contains(*each.function)) continue;  // it is seen what that does
+      if (each.is_method) {
+        const auto [after, is_new] = outcomes.try_emplace({id, *each.function});
         if (is_new && outcomes.size() <= kMaxMethods)
-          after->second = after_method(*each.method, id, begun, context);
+          after->second = after_method(*each.function, id, begun, context);
         const HeapObject* object = after->second ? after->second->find(id) : nullptr;
         const auto now = object ? object->cells.find(ids_.field(each.field)) : Cells::const_iterator();
         if (object && now != object->cells.end() &&

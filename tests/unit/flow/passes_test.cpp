@@ -94,7 +94,8 @@ TEST_CASE_METHOD(Parsed, "a field that a method gives another value") {
   const auto& reassigned = fields.reassigned("Derived");
   REQUIRE(reassigned.size() == 2);
   CHECK(reassigned.front().field == "rate");
-  CHECK(reassigned.front().method == id("derived_set"));
+  CHECK(reassigned.front().function == id("derived_set"));
+  CHECK(reassigned.front().is_method);
   CHECK(fields.reassigned("Unknown").empty());
 }
 
