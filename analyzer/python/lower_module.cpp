@@ -42,9 +42,10 @@ bool FunctionLowering::is_module_code() const { return definition_.node.is("modu
 void FunctionLowering::find_module_names() {
   const Node code = definition_.node;
   find_locals(code);
-  std::erase_if(locals_, [&](const std::string& each) {
+  const auto means_one_thing = [&](const std::string& each) {
     return unit_.file().global(each) && is_fixed(unit_.modules().global(unit_.file(), each));
-  });
+  };
+  std::erase_if(locals_, means_one_thing);
   for (const std::string& each : std::set(imported_variables_)) {
     if (!locals_.contains(each)) imported_variables_.erase(each);
   }
@@ -52,9 +53,7 @@ void FunctionLowering::find_module_names() {
   std::set<std::string, std::less<>> used;
   names_in(code, false, used, names.declared, 0);
   locals_.insert(names.declared.begin(), names.declared.end());
-  std::erase_if(locals_, [&](const std::string& each) {
-    return unit_.file().global(each) && is_fixed(unit_.modules().global(unit_.file(), each));
-  });
+  std::erase_if(locals_, means_one_thing);
   for (const std::string& each : locals_) {
     if (used.contains(each)) names.seen.insert(each);
   }

@@ -208,16 +208,14 @@ const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function)
 
 std::vector<std::uint32_t> FunctionIndex::callees_by_key(std::uint32_t function) const {
   std::vector<std::uint32_t> out;
-  for (const Block& block : this->function(function).blocks) {
-    for (const Instruction& each : block.instructions) {
-      std::string_view name = each.name;
-      const bool by_attribute = each.op == Op::kCall && name.starts_with(kAttributeCall);
-      if (by_attribute) name.remove_prefix(kAttributeCall.size());
-      const std::size_t split = by_attribute ? name.find("::") : std::string_view::npos;
-      if (by_attribute && split == std::string_view::npos) continue;
-      const std::vector<std::uint32_t>& found = by_attribute ? find(name.substr(split + 2)) : may_run(each);
-      out.insert(out.end(), found.begin(), found.end());
-    }
+  for (const Instruction* each : effects(function).runs) {
+    std::string_view name = each->name;
+    const bool by_attribute = each->op == Op::kCall && name.starts_with(kAttributeCall);
+    if (by_attribute) name.remove_prefix(kAttributeCall.size());
+    const std::size_t split = by_attribute ? name.find("::") : std::string_view::npos;
+    if (by_attribute && split == std::string_view::npos) continue;
+    const std::vector<std::uint32_t>& found = by_attribute ? find(name.substr(split + 2)) : may_run(*each);
+    out.insert(out.end(), found.begin(), found.end());
   }
   std::sort(out.begin(), out.end());
   out.erase(std::unique(out.begin(), out.end()), out.end());
