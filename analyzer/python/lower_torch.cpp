@@ -212,9 +212,6 @@ std::optional<ValueId> FunctionLowering::tensor_method(const std::string& name, 
   if (name == "cuda" || name == "cpu" || name == "pin_memory" || name == "requires_grad_" ||
       name == "retain_grad")
     return object;
-  if ((name == "eval" && arguments.empty()) || (name == "train" && arguments.size() <= 1) ||
-      name == "share_memory")
-    return object;  // a module gives itself back
   if (name == "size") {
     if (arguments.empty()) return builder_.op("sizes", {{"self", object}});
     return builder_.op("size", {{"self", object}, {"dim", value(arguments[0].node)}});
