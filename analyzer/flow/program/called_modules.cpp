@@ -180,22 +180,34 @@ const CalledModules::Places& CalledModules::places() const {
   return *places_;
 }
 
+const std::vector<CalledModules::In>& CalledModules::made_for(std::uint32_t forward) const {
+  if (!made_for_) {
+    made_for_.emplace();
+    for (const auto& [class_name, made] : places().made) {
+      std::map<std::uint32_t, std::vector<std::uint32_t>> runs_in;  // by source file
+      for (const In& each : made) {
+        const std::uint32_t unit = units_of(index_.function(each.first)).front();
+        const auto [runs, is_new] = runs_in.try_emplace(unit);
+        if (is_new) runs->second = classes_.inherited(class_name, kForward, FunctionIndex::kAnyNumber, unit);
+        for (const std::uint32_t one : runs->second) {
+          if (classes_.derives(class_name, index_.function(one).class_name))
+            (*made_for_)[one].push_back(each);
+        }
+      }
+    }
+  }
+  static const std::vector<In> kNone;
+  const auto found = made_for_->find(forward);
+  return found == made_for_->end() ? kNone : found->second;
+}
+
 const std::vector<CalledModules::In>& CalledModules::calls_of(std::uint32_t forward) const {
   Consulted::note_calls_of(forward);
   const auto [known, is_new] = known_.try_emplace(forward);
   const Function& code = index_.function(forward);
   if (!is_new || code.class_name.empty() || method_name(code) != kForward) return known->second;
   ObjectTrace trace(*this);
-  for (const auto& [class_name, made] : places().made) {
-    if (!classes_.derives(class_name, code.class_name)) continue;
-    for (const auto& [function, instruction] : made) {
-      const std::uint32_t unit = units_of(index_.function(function)).front();
-      const std::vector<std::uint32_t> runs =
-          classes_.inherited(class_name, kForward, FunctionIndex::kAnyNumber, unit);
-      const bool runs_it = std::find(runs.begin(), runs.end(), forward) != runs.end();
-      if (runs_it) trace.made_by(function, *instruction);
-    }
-  }
+  for (const auto& [function, made] : made_for(forward)) trace.made_by(function, *made);
   return known->second = all_calls(trace.reached());
 }
 

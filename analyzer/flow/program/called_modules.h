@@ -37,12 +37,15 @@ class CalledModules {
     std::vector<std::string_view> fields;
   };
   const Places& places() const;
+  // Where objects are made that run this method as their forward.
+  const std::vector<In>& made_for(std::uint32_t forward) const;
   const Reached& from_field(std::string_view field) const;
   std::vector<In> all_calls(const Reached& first) const;
 
   const FunctionIndex& index_;
   const ClassHierarchy& classes_;
   mutable std::optional<Places> places_;
+  mutable std::optional<std::map<std::uint32_t, std::vector<In>>> made_for_;
   mutable std::map<std::uint32_t, std::vector<In>> known_;  // by forward
   mutable std::map<std::string_view, Reached> from_fields_;
 };

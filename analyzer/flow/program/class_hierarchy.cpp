@@ -51,13 +51,22 @@ std::vector<std::uint32_t> ClassHierarchy::inherited(std::string_view class_name
   return {};
 }
 
-bool ClassHierarchy::derives(std::string_view class_name, std::string_view base, int depth) const {
+void ClassHierarchy::note_bases(const ClassFacts& facts, int depth, Lineage& out) const {
+  for (const std::string& each : facts.bases) {
+    const ClassFacts* above = each == kUnknownClass ? nullptr : index_.class_facts(each);
+    if (!above) out.is_open = true;
+    const bool is_new = out.bases.insert(each).second;
+    if (above && is_new && depth < kMaxBases) note_bases(*above, depth + 1, out);
+  }
+}
+
+bool ClassHierarchy::derives(std::string_view class_name, std::string_view base) const {
   if (class_name == base) return true;
   const ClassFacts* facts = index_.class_facts(class_name);
-  if (!facts || depth >= kMaxBases) return !facts;
-  return std::any_of(facts->bases.begin(), facts->bases.end(), [&](const std::string& each) {
-    return each == kUnknownClass || derives(each, base, depth + 1);
-  });
+  if (!facts) return true;
+  const auto [lineage, is_new] = lineages_.try_emplace(facts);
+  if (is_new) note_bases(*facts, 1, lineage->second);
+  return lineage->second.is_open || lineage->second.bases.contains(base);
 }
 
 const std::vector<std::uint32_t>& ClassHierarchy::overrides(const std::string& class_name,

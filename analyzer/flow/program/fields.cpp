@@ -87,22 +87,23 @@ bool Fields::may_be_set_by(const Change& change, std::string_view class_name) co
   return !reads && !access.is_constant && (!access.owner || are_related(*access.owner, class_name));
 }
 
-const std::vector<Fields::Reassigned>& Fields::reassigned(const std::string& class_name) const {
-  const auto [found, is_new] = reassigned_.try_emplace(class_name);
-  if (!is_new || !index_.class_facts(class_name)) return found->second;
-  for (const auto& [name, uses] : this->uses()) {
-    std::set<std::uint32_t> seen;
-    for (const Change& each : uses.changes) {
-      const auto& [function, access] = each;
-      const bool own = access->in_this;
-      if (own ? !are_related(class_name, index_.function(function).class_name)
-              : !may_be_set_by(each, class_name))
-        continue;
-      if (!seen.insert(function).second) continue;
-      const bool followed = !access->is_handed_out;
-      found->second.push_back(
-          {std::string(name), followed ? std::optional(function) : std::nullopt, own && followed});
-    }
+const std::vector<Fields::Reassigned>& Fields::reassigned(const std::string& class_name,
+                                                          std::string_view field) const {
+  static const std::vector<Reassigned> kNone;
+  const auto used = uses().find(field);
+  if (used == uses().end() || used->second.changes.empty() || !index_.class_facts(class_name)) return kNone;
+  const auto [found, is_new] = reassigned_[class_name].try_emplace(used->first);
+  if (!is_new) return found->second;
+  std::set<std::uint32_t> seen;
+  for (const Change& each : used->second.changes) {
+    const auto& [function, access] = each;
+    const bool own = access->in_this;
+    if (own ? !are_related(class_name, index_.function(function).class_name)
+            : !may_be_set_by(each, class_name))
+      continue;
+    if (!seen.insert(function).second) continue;
+    const bool followed = !access->is_handed_out;
+    found->second.push_back({followed ? std::optional(function) : std::nullopt, own && followed});
   }
   return found->second;
 }

@@ -17,14 +17,13 @@ class Fields {
  public:
   Fields(const FunctionIndex& index, const ClassHierarchy& classes) : index_(index), classes_(classes) {}
 
-  // Fields that are given another value after the constructor, and the function that does it; nothing where
-  // that hands the place out.
+  // Who gives a field another value after the constructor: the function that does it; nothing where that
+  // hands the place out.
   struct Reassigned {
-    std::string field;
     std::optional<std::uint32_t> function;
     bool is_method = false;  // and sets it in its own object
   };
-  const std::vector<Reassigned>& reassigned(const std::string& class_name) const;
+  const std::vector<Reassigned>& reassigned(const std::string& class_name, std::string_view field) const;
 
   // Tensors of a class and its bases that hold what methods of theirs put there, and no other code.
   struct SetLater {
@@ -73,8 +72,8 @@ class Fields {
   const FunctionIndex& index_;
   const ClassHierarchy& classes_;
   mutable std::optional<ByField> uses_;
-  mutable std::map<std::string, std::vector<Reassigned>> reassigned_;  // these by class
-  mutable std::map<std::string, std::vector<SetLater>> set_later_;
+  mutable std::map<std::string, std::map<std::string_view, std::vector<Reassigned>>> reassigned_;
+  mutable std::map<std::string, std::vector<SetLater>> set_later_;  // these by class
   mutable std::map<std::string, std::vector<Parameter>> settable_;
   mutable std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> written_by_;
 };

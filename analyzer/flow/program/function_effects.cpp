@@ -118,6 +118,7 @@ FunctionEffects::FunctionEffects(const Function& code, const FunctionInfo& info)
       if (const std::string* field = is_access ? each.place.last_field() : nullptr)
         fields.push_back(access_of(each, *field, values, &block == &code.blocks.front()));
       if (each.op == Op::kObject) makes.push_back(&each);
+      if (each.op == Op::kSetAutocast) autocasts.push_back(&each);
       if (each.op == Op::kCall || each.op == Op::kClosure) runs.push_back(&each);
       asks_for_dtypes = asks_for_dtypes || each.op == Op::kDtypeOf;
       names_dtypes = names_dtypes || each.op == Op::kDtypeOf || std::holds_alternative<Dtype>(each.constant);

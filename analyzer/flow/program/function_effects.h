@@ -32,11 +32,12 @@ struct FieldAccess {
 
 struct FunctionEffects {
   FunctionEffects(const Function& code, const FunctionInfo& info);
-  std::vector<FieldAccess> fields;        // in the code's order, as the others
-  std::vector<const Instruction*> makes;  // objects
-  std::vector<const Instruction*> runs;   // calls, and closures that it makes
-  bool may_make_half = false;             // converts a module to half: half_conversions.h
-  bool asks_for_dtypes = false;           // of a tensor
+  std::vector<FieldAccess> fields;            // in the code's order, as the others
+  std::vector<const Instruction*> makes;      // objects
+  std::vector<const Instruction*> runs;       // calls, and closures that it makes
+  std::vector<const Instruction*> autocasts;  // what it sets it to
+  bool may_make_half = false;                 // converts a module to half: half_conversions.h
+  bool asks_for_dtypes = false;               // of a tensor
   // That, or names one: of a table that dtypes are looked up in, which function runs goes with the dtype.
   bool names_dtypes = false;
 };

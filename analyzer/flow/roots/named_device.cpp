@@ -81,17 +81,11 @@ NamedDevices::Said NamedDevices::said_by(std::uint32_t id) {
 }
 
 bool NamedDevices::any_cpu_autocast() {
-  const auto has = [](const Function& function) {
-    return std::any_of(function.blocks.begin(), function.blocks.end(), [](const Block& block) {
-      return std::any_of(block.instructions.begin(), block.instructions.end(), [](const Instruction& each) {
-        return each.op == Op::kSetAutocast && is_named(Named::kHost, each.name);
-      });
-    });
-  };
-  if (!any_cpu_autocast_) {
-    const std::vector<Function>& all = index_.module().functions;
-    any_cpu_autocast_ = std::any_of(all.begin(), all.end(), has);
+  for (std::uint32_t i = 0; !any_cpu_autocast_ && i < index_.module().functions.size(); ++i) {
+    for (const Instruction* each : index_.effects(i).autocasts)
+      if (is_named(Named::kHost, each->name)) any_cpu_autocast_ = true;
   }
+  if (!any_cpu_autocast_) any_cpu_autocast_ = false;
   return *any_cpu_autocast_;
 }
 

@@ -67,32 +67,44 @@ void OtherMethods::doubt(State& state, HeapId object, const Key& key) {
   if (!list.rest.is_bottom()) list.rest = weakened(list.rest);
 }
 
+// By name, so that the order does not hang on when a name was first seen.
+std::map<std::string_view, const Value*> OtherMethods::fields_of(const HeapObject& object) const {
+  std::map<std::string_view, const Value*> out;
+  for (const auto& [key, held] : object.cells) {
+    if (key.kind == Key::Kind::kField) out.emplace(ids_.field_name(key.id), &held);
+  }
+  return out;
+}
+
 void OtherMethods::doubt_reassigned(State& state, const std::vector<Value>& arguments, std::uint32_t root,
                                     ContextId context) {
   std::optional<std::set<std::uint32_t>> seen_by_root;
   std::map<std::pair<HeapId, std::uint32_t>, std::optional<State>> outcomes;
   const State begun = state;
+  // Whether what that function leaves there is of a dtype that was there before.
+  const auto keeps = [&](std::uint32_t method, HeapId id, const Key& key,
+                         const std::vector<Alternative>& before) {
+    const auto [after, is_new] = outcomes.try_emplace({id, method});
+    if (is_new && outcomes.size() <= kMaxMethods) after->second = after_method(method, id, begun, context);
+    const HeapObject* object = after->second ? after->second->find(id) : nullptr;
+    const auto now = object ? object->cells.find(key) : Cells::const_iterator();
+    return object && now != object->cells.end() &&
+           keeps_dtypes(before, held_tensors(*after->second, now->second));
+  };
   for (const HeapId id : objects_below(state, arguments)) {
-    const std::string type = begun.find(id)->type;
-    if (type.empty()) continue;
-    for (const Fields::Reassigned& each : program_.fields.reassigned(type)) {
-      const auto cell = begun.find(id)->cells.find(ids_.field(each.field));
-      if (cell == begun.find(id)->cells.end()) continue;
-      const std::vector<Alternative> before = held_tensors(begun, cell->second);
+    const HeapObject& object = *begun.find(id);
+    if (object.type.empty()) continue;
+    for (const auto& [field, held] : fields_of(object)) {
+      const std::vector<Fields::Reassigned>& all = program_.fields.reassigned(object.type, field);
+      if (all.empty()) continue;
+      const Key key = ids_.field(std::string(field));
+      const std::vector<Alternative> before = held_tensors(begun, *held);
       if (std::none_of(before.begin(), before.end(), is_known_float)) continue;
-      if (each.function && !seen_by_root) seen_by_root = index_.reached_from(root);
-      if (each.function && seen_by_root->contains(*each.function)) continue;  // it is seen what that does
-      if (each.is_method) {
-        const auto [after, is_new] = outcomes.try_emplace({id, *each.function});
-        if (is_new && outcomes.size() <= kMaxMethods)
-          after->second = after_method(*each.function, id, begun, context);
-        const HeapObject* object = after->second ? after->second->find(id) : nullptr;
-        const auto now = object ? object->cells.find(ids_.field(each.field)) : Cells::const_iterator();
-        if (object && now != object->cells.end() &&
-            keeps_dtypes(before, held_tensors(*after->second, now->second)))
-          continue;
+      for (const Fields::Reassigned& each : all) {
+        if (each.function && !seen_by_root) seen_by_root = index_.reached_from(root);
+        if (each.function && seen_by_root->contains(*each.function)) continue;  // it is seen what that does
+        if (!each.is_method || !keeps(*each.function, id, key, before)) doubt(state, id, key);
       }
-      doubt(state, id, ids_.field(each.field));
     }
   }
 }

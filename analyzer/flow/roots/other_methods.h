@@ -2,7 +2,9 @@
 // another dtype, and those that only setters give (setters.cpp).
 #pragma once
 
+#include <map>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/flow/roots/inputs.h"
@@ -29,6 +31,7 @@ class OtherMethods {
 
  private:
   std::optional<State> after_method(std::uint32_t method, HeapId object, const State& begun, ContextId root);
+  std::map<std::string_view, const Value*> fields_of(const HeapObject& object) const;
   std::vector<Alternative> held_tensors(const State& state, const Value& value);
   static void doubt(State& state, HeapId object, const Key& key);
   Value set_by(const std::vector<std::uint32_t>& setters, HeapId object, const Key& key, const State& begun,

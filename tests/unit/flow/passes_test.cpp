@@ -91,12 +91,13 @@ TEST_CASE_METHOD(Parsed, "fields that others than constructors write") {
 TEST_CASE_METHOD(Parsed, "a field that a method gives another value") {
   const ClassHierarchy classes(index);
   const Fields fields(index, classes);
-  const auto& reassigned = fields.reassigned("Derived");
-  REQUIRE(reassigned.size() == 2);
-  CHECK(reassigned.front().field == "rate");
+  const auto& reassigned = fields.reassigned("Derived", "rate");
+  REQUIRE(reassigned.size() == 1);
   CHECK(reassigned.front().function == id("derived_set"));
   CHECK(reassigned.front().is_method);
-  CHECK(fields.reassigned("Unknown").empty());
+  CHECK(fields.reassigned("Derived", "scale").size() == 1);
+  CHECK(fields.reassigned("Derived", "other").empty());
+  CHECK(fields.reassigned("Unknown", "rate").empty());
 }
 
 TEST_CASE_METHOD(Parsed, "a tensor that a method sets, and what reads it") {
