@@ -95,7 +95,7 @@ class Variants {
     if (text_ && options_.memo) {
       search_fixes_of_new(out);
     } else if (text_) {
-      out.without_fix = flow::offer_fixes(module_, options_, text_, out.findings, refused_);
+      out.without_fix = flow::offer_fixes(module_, program_, options_, text_, out.findings, refused_);
     }
     return out;
   }
@@ -111,7 +111,7 @@ class Variants {
     }
     std::vector<Finding> searched;
     for (const Finding* each : others) searched.push_back(*each);
-    out.without_fix = flow::offer_fixes(module_, options_, text_, searched, refused_);
+    out.without_fix = flow::offer_fixes(module_, program_, options_, text_, searched, refused_);
     for (std::size_t i = 0; i < others.size(); ++i) *others[i] = std::move(searched[i]);
     before = out.findings;
     memo.lacks_fixes = false;

@@ -13,6 +13,7 @@
 #include "analyzer/clang/parsed_unit.h"
 #include "analyzer/driver/option_values.h"
 #include "analyzer/flow/fixes/fix_search.h"
+#include "analyzer/flow/program/program.h"
 #include "analyzer/tidy/parsed_text.h"
 #include "rules/contracts/contract.h"
 #include "rules/contracts/own_contracts.h"
@@ -86,10 +87,11 @@ Results evaluate(clang::ASTContext& context, clang::Preprocessor& preprocessor, 
   analysis.contracts = &options.contracts;
   if (!lowered.torch_version.empty()) analysis.torch_versions = {lowered.torch_version};
   if (!options.torch_versions.empty()) analysis.torch_versions = options.torch_versions;
-  out.findings = flow::analyse(lowered.module, analysis).findings;
+  const flow::Program program(lowered.module);
+  out.findings = flow::analyse(program, flow::roots_to_analyse(program), analysis).findings;
   ParsedText text(context.getSourceManager(), out.root);
   flow::offer_fixes(
-      lowered.module, analysis, [&](const std::string& name) { return text(name); }, out.findings);
+      lowered.module, program, analysis, [&](const std::string& name) { return text(name); }, out.findings);
   return out;
 }
 

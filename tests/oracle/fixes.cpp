@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/flow/fixes/fix_search.h"
+#include "analyzer/flow/program/program.h"
 #include "rules/operators/operators.h"
 #include "tests/oracle/properties.h"
 #include "tests/oracle/rewrites.h"
@@ -177,14 +178,16 @@ void check_fixes(const Module& program, const flow::PrecisionSetting& setting, s
   Written own = written(program);
   Subject subject = subject_of(own.module, setting, true, most_runs);
   if (!subject.runs.dead_ends.empty() || subject.runs.all_throw) return;
-  std::vector<Finding> findings = flow::analyse(own.module, subject.options).findings;
+  const flow::Program whole(own.module);
+  std::vector<Finding> findings =
+      flow::analyse(whole, flow::roots_to_analyse(whole), subject.options).findings;
   std::erase_if(findings, [](const Finding& each) { return each.certainty != Certainty::kDefinite; });
   if (findings.empty()) return;
   const auto breaks_there = [](const Api& api, const Observation& seen, const Arrived& operand,
                                const World& world) { return breaks(api, seen, operand.role, world); };
   const Broken before = broken_in(subject.runs, subject.world, breaks_there);
   flow::offer_fixes(
-      own.module, subject.options, [&](const std::string&) { return &own.text; }, findings);
+      own.module, whole, subject.options, [&](const std::string&) { return &own.text; }, findings);
   for (const Finding& finding : findings) {
     if (finding.fixes.empty()) continue;
     Module edited = own.module;

@@ -18,6 +18,7 @@
 #include "analyzer/flow/fixes/fix_search.h"
 #include "analyzer/flow/ir/text.h"
 #include "analyzer/flow/program/link.h"
+#include "analyzer/flow/program/program.h"
 #include "rules/report/report.h"
 #include "rules/report/source_files.h"
 
@@ -46,12 +47,13 @@ json refusals_of(const flow::AnalysisResult& result, const flow::Module& module)
 // One answer: what was asked, what was found, what it took.
 json answer(flow::Module& module, const flow::AnalysisOptions& options, const std::string& root,
             bool with_fixes) {
-  flow::AnalysisResult result = flow::analyse(module, options);
+  const flow::Program program(module);
+  flow::AnalysisResult result = flow::analyse(program, flow::roots_to_analyse(program), options);
   json unfinished = json::array();
   if (with_fixes) {
     SourceFiles disk(root);
     const flow::SourceText text = [&](const std::string& file) { return disk.text(file); };
-    for (const auto& each : flow::offer_fixes(module, options, text, result.findings)) {
+    for (const auto& each : flow::offer_fixes(module, program, options, text, result.findings)) {
       unfinished.push_back(
           fmt::format("{}:{}: {}: {}", each.location.file, each.location.line, each.rule, each.limit));
     }

@@ -134,13 +134,13 @@ bool meet(const Finding& a, const Finding& b) {
 
 class Search {
  public:
-  Search(Module& module, const AnalysisOptions& options, const SourceText& text,
+  Search(Module& module, const Program& program, const AnalysisOptions& options, const SourceText& text,
          std::vector<Finding>& findings, const std::vector<std::vector<Edit>>& refused)
       : module_(module),
         text_(text),
         findings_(findings),
         refused_(refused),
-        trial_(module, options),
+        trial_(module, program, options),
         round_(module),
         offered_(findings.size()),
         limits_(findings.size()),
@@ -263,11 +263,12 @@ class Search {
 
 }  // namespace
 
-std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions& options,
-                                          const SourceText& text, std::vector<Finding>& findings,
+std::vector<UnfinishedSearch> offer_fixes(Module& module, const Program& program,
+                                          const AnalysisOptions& options, const SourceText& text,
+                                          std::vector<Finding>& findings,
                                           const std::vector<std::vector<Edit>>& refused) {
   if (std::none_of(findings.begin(), findings.end(), is_worth_a_try)) return {};
-  return Search(module, options, text, findings, refused).run();
+  return Search(module, program, options, text, findings, refused).run();
 }
 
 }  // namespace dtype_guard::flow

@@ -19,9 +19,10 @@ struct UnfinishedSearch {
 };
 
 // Fills Finding::fixes of those for which an edit was found that cures them: the first that is not `refused`,
-// by one who tried it on the text. `module` is changed on the way and changed back.
-std::vector<UnfinishedSearch> offer_fixes(Module& module, const AnalysisOptions& options,
-                                          const SourceText& text, std::vector<Finding>& findings,
+// by one who tried it on the text. `module`, which `program` is of, is changed on the way and changed back.
+std::vector<UnfinishedSearch> offer_fixes(Module& module, const Program& program,
+                                          const AnalysisOptions& options, const SourceText& text,
+                                          std::vector<Finding>& findings,
                                           const std::vector<std::vector<Edit>>& refused = {});
 
 }  // namespace dtype_guard::flow

@@ -37,7 +37,8 @@ Api watched_cast() {
 
 }  // namespace
 
-FixTrial::FixTrial(Module& module, const AnalysisOptions& options) : module_(module), options_(options) {
+FixTrial::FixTrial(Module& module, const Program& unedited, const AnalysisOptions& options)
+    : module_(module), unedited_(unedited), options_(options) {
   for (const PrecisionSetting& each : options.settings) {
     settings_.push_back({each, options.settings_named_by_user});
   }
@@ -116,13 +117,13 @@ std::vector<FixTrial::Roots> FixTrial::by_class(const Roots& roots) const {
 }
 
 // In each setting; nothing when that takes more than the budget of a finding.
-void FixTrial::judge_before(const Program& program, const Roots& roots, std::vector<Verdict>& out) {
+void FixTrial::judge_before(const Roots& roots, std::vector<Verdict>& out) {
   budget_ = std::min(kStepsForFinding, left_for_all());
   std::size_t spent = 0;
   Verdicts all(settings_.size());
   for (std::size_t i = 0; i < all.size(); ++i) {
     all[i] = as_under_twin(all, i);
-    if (!all[i]) all[i] = judge(program, roots, settings_[i], spent);
+    if (!all[i]) all[i] = judge(unedited_, roots, settings_[i], spent);
     if (!all[i]) break;
   }
   spent_on_others_ += spent;
@@ -136,12 +137,10 @@ const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const Functions&
   const auto [known, fresh] = before_.try_emplace(functions);
   std::vector<Verdict>& out = known->second;
   if (!fresh) return out;
-  spent_on_others_ += size_;
-  const Program program(module_);
   out.resize(settings_.size());
-  for (const Roots& roots : by_class(roots_to_analyse(program, functions))) {
+  for (const Roots& roots : by_class(roots_to_analyse(unedited_, functions))) {
     const auto [one, is_new] = before_of_roots_.try_emplace(roots);
-    if (is_new && left_for_all() > 0) judge_before(program, roots, one->second);
+    if (is_new && left_for_all() > 0) judge_before(roots, one->second);
     if (one->second.empty()) {
       out.clear();
       break;
@@ -268,15 +267,14 @@ bool FixTrial::does_not_know(const Refused& refused, const Verdict& after) {
 }
 
 bool FixTrial::is_found_from_others(const std::vector<std::uint32_t>& functions) {
-  const Program program(module_);
-  std::vector<std::uint32_t> roots = roots_to_analyse(program, functions);
+  std::vector<std::uint32_t> roots = roots_to_analyse(unedited_, functions);
   std::erase_if(roots, [&](std::uint32_t each) { return unknowing_.contains(each); });
   if (roots.empty()) return false;
   return std::any_of(settings_.begin(), settings_.end(), [&](const Setting& each) {
     const auto& asked = finding_->precision;
     if (each.handed_float || std::find(asked.begin(), asked.end(), each.what.name) == asked.end())
       return false;
-    const std::optional<Verdict> verdict = judge(program, roots, each, spent_);
+    const std::optional<Verdict> verdict = judge(unedited_, roots, each, spent_);
     return verdict && verdict->places.contains(place());
   });
 }
@@ -358,6 +356,7 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
     if (!tried.after[i] && !program) {
       spent_on_others_ += size_;
       program.emplace(module_);
+      program->take_made_half(unedited_);  // a cast to what another tensor has converts no module
       roots = roots_to_analyse(*program, functions);
     }
     if (!tried.after[i] && stays(*program, roots, i)) return false;

@@ -18,7 +18,8 @@ namespace dtype_guard::flow {
 
 class FixTrial {
  public:
-  FixTrial(Module& module, const AnalysisOptions& options);
+  // `unedited` is of that module.
+  FixTrial(Module& module, const Program& unedited, const AnalysisOptions& options);
   // Each finding has the same budget, whatever the trials for others took, until all of them took too much.
   void begin(const Finding& finding);
   // The finding is gone, no operand of any call breaks its contract that did not before or gets a dtype that
@@ -62,7 +63,7 @@ class FixTrial {
                                const Setting& setting, std::size_t& spent);
   // Of each setting; empty when that takes more than the budget of a finding.
   const std::vector<Verdict>& verdicts_before(const Functions& functions);
-  void judge_before(const Program& program, const Roots& roots, std::vector<Verdict>& out);
+  void judge_before(const Roots& roots, std::vector<Verdict>& out);
   std::optional<Verdict> as_under_twin(const Verdicts& known, std::size_t setting) const;
   std::vector<Roots> by_class(const Roots& roots) const;
   static bool loses_nothing(const Refused& refused, const Verdict& after);
@@ -80,6 +81,7 @@ class FixTrial {
   std::string refused_operand(const Refused& refused) const;
 
   Module& module_;
+  const Program& unedited_;  // not to be asked while the module is edited
   AnalysisOptions options_;
   ContractSet contracts_;  // and that of the casts which are tried
   std::vector<Setting> settings_;

@@ -51,6 +51,8 @@ class Program {
   std::optional<ClassesMadeHalf>& made_half(const std::string& setting, const std::string& version) const {
     return made_half_[{setting, version}];
   }
+  // As far as it is known there: of a program that makes the same classes half.
+  void take_made_half(const Program& other) { made_half_ = other.made_half_; }
 
  private:
   mutable std::optional<std::vector<std::uint32_t>> roots_;

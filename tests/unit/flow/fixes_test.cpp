@@ -2,6 +2,7 @@
 #include "analyzer/flow/edits/source_text.h"
 #include "analyzer/flow/fixes/fix_search.h"
 #include "analyzer/flow/ir/text.h"
+#include "analyzer/flow/program/program.h"
 #include "tests/catch.h"
 
 using namespace dtype_guard;
@@ -106,8 +107,8 @@ std::vector<Fix> offered(const std::string& text, const std::string& source, boo
   REQUIRE(findings.size() == 1);
   const std::string before = print(module);
   offer_fixes(
-      module, options, [&](const std::string& file) { return file == "a.cpp" ? &source : nullptr; },
-      findings);
+      module, Program(module), options,
+      [&](const std::string& file) { return file == "a.cpp" ? &source : nullptr; }, findings);
   if (unchanged) *unchanged = print(module) == before;
   return findings.front().fixes;
 }
@@ -148,7 +149,7 @@ TEST_CASE("an edit that does not cure the finding is not offered") {
   REQUIRE_FALSE(findings.empty());
   const std::string source = kSource;
   offer_fixes(
-      module, options, [&](const std::string&) { return &source; }, findings);
+      module, Program(module), options, [&](const std::string&) { return &source; }, findings);
   for (const Finding& each : findings) CHECK(each.fixes.empty());
 }
 
@@ -183,7 +184,7 @@ TEST_CASE("a search that a limit ended is told from one that found nothing") {
   const std::string source = kSource;
   const auto text = [&](const std::string&) { return &source; };
   options.step_budget = 5;
-  const std::vector<UnfinishedSearch> ended = offer_fixes(module, options, text, findings);
+  const std::vector<UnfinishedSearch> ended = offer_fixes(module, Program(module), options, text, findings);
   CHECK(findings.front().fixes.empty());
   REQUIRE(ended.size() == 1);
   CHECK(ended[0].rule == findings.front().rule);
@@ -191,11 +192,11 @@ TEST_CASE("a search that a limit ended is told from one that found nothing") {
   CHECK(ended[0].limit == "a function that leads there takes more than 5 steps to evaluate");
 
   options.step_budget = AnalysisOptions().step_budget;
-  CHECK(offer_fixes(module, options, text, findings).empty());
+  CHECK(offer_fixes(module, Program(module), options, text, findings).empty());
   CHECK(findings.front().fixes.size() == 1);
 
   Module other = parse(module_text("macro"));
   findings = analyse(other, options).findings;
-  CHECK(offer_fixes(other, options, text, findings).empty());
+  CHECK(offer_fixes(other, Program(other), options, text, findings).empty());
   CHECK(findings.front().fixes.empty());
 }
