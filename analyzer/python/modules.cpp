@@ -23,6 +23,23 @@ std::string joined(const std::string& folder, std::string module) {
   std::replace(module.begin(), module.end(), '.', '/');
   return folder + "/" + module;
 }
+
+bool imports_star(std::string_view text) {
+  constexpr std::string_view kImport = "import";
+  for (std::size_t at = text.find(kImport); at != std::string_view::npos; at = text.find(kImport, at + 1)) {
+    const std::size_t next = text.find_first_not_of(" \t\\\r\n", at + kImport.size());
+    if (next != std::string_view::npos && text[next] == '*') return true;
+  }
+  return false;
+}
+
+// Whether `from FILE import *` may bring that name: one with an underscore in front where `__all__` lists it.
+bool may_bring(std::string_view text, std::string_view name) {
+  const auto has = [&](std::string_view what) { return text.find(what) != std::string_view::npos; };
+  if (!name.starts_with('_')) return has(name) || imports_star(text);
+  const std::string bare(name);
+  return has("__all__") && (has('"' + bare + '"') || has('\'' + bare + '\'') || imports_star(text));
+}
 }  // namespace
 
 bool Modules::exists(const std::string& path) const {
@@ -89,6 +106,7 @@ std::vector<const SourceFile*> Modules::noted_files() {
   std::vector<const SourceFile*> out;
   if (!noted_) return out;
   for (const FileInUse* each : noted_->files()) {
+    const std::shared_lock lock(each->mutex);
     if (each->file) out.push_back(each->file.get());
   }
   std::sort(out.begin(), out.end(),
@@ -106,23 +124,48 @@ FileInUse& Modules::in_use(const std::string& path) const {
   return *out;
 }
 
+void Modules::read(FileInUse& used) const {
+  std::call_once(used.read, [&] { used.text = read_source(options_, used.path); });
+}
+
+// Most files behind the stars of a package have nothing to do with a name: they are not parsed for it.
+bool Modules::may_bind(const std::string& path, std::string_view name) const {
+  FileInUse& used = in_use(path);
+  if (noted_) noted_->add(&used);
+  read(used);
+  {
+    const std::shared_lock lock(used.mutex);
+    if (!used.is_parsed) return !used.text.wrong.empty() || may_bring(used.text.text, name);
+  }
+  const SourceFile* parsed = file(path);
+  return parsed && may_bring(parsed->tree().text(), name);
+}
+
 const SourceFile* Modules::file(const std::string& path, std::string* why) const {
   FileInUse& used = in_use(path);
   if (noted_) noted_->add(&used);
   std::call_once(used.once, [&] {
     const ParsedNow now(path);
-    SourceText text = read_source(options_, path);
+    read(used);
+    SourceText text;
+    {
+      const std::unique_lock lock(used.mutex);
+      text = std::move(used.text);
+      used.is_parsed = true;
+    }
     if (!text.wrong.empty()) {
       used.wrong = std::move(text.wrong);
       return;
     }
     const std::string name =
         is_library_model(path) ? name_of_library_model(path) : report_name(options_, path);
-    used.file = std::make_unique<SourceFile>(path, name, module_name(path),
+    auto file = std::make_unique<SourceFile>(path, name, module_name(path),
                                              fs::path(path).filename() == "__init__.py", std::move(text.text),
                                              options_.seconds);
-    used.file->in_use = &used;
-    used.file->is_installed = is_installed(path);
+    file->in_use = &used;
+    file->is_installed = is_installed(path);
+    const std::unique_lock lock(used.mutex);
+    used.file = std::move(file);
   });
   if (!used.file && why) *why = used.wrong;
   return used.file.get();
@@ -215,7 +258,8 @@ Entity Modules::find_global(const SourceFile& file, std::string_view name, int d
     for (const std::string& star : file.star_imports()) {
       if (file.is_installed && (depth > kMaxStarDepth || ++stars > kMaxStars)) break;
       const std::string path = find_module(file, star);
-      const SourceFile* other = path.empty() || path == file.path() ? nullptr : this->file(path);
+      const bool is_other = !path.empty() && path != file.path() && may_bind(path, name);
+      const SourceFile* other = is_other ? this->file(path) : nullptr;
       if (!other) continue;
       if (Entity found = global(*other, name, depth + 1)) return found;
     }

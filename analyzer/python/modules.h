@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "analyzer/python/names.h"
+#include "analyzer/python/source_text.h"
 
 namespace dtype_guard::python {
 
@@ -38,10 +39,12 @@ struct Entity {
   explicit operator bool() const { return kind != Kind::kNone; }
 };
 
-// A file that some code asked for: read and parsed once, by the first.
+// A file that some code asked for: read once, and parsed once, by the first.
 struct FileInUse {
   std::string path;
-  std::once_flag once;
+  std::once_flag once, read;
+  SourceText text;         // until it is parsed
+  bool is_parsed = false;  // or being so
   std::unique_ptr<SourceFile> file;
   std::string wrong;  // why there is none
   // What names of it mean, found once.
@@ -49,7 +52,7 @@ struct FileInUse {
     Entity entity;
     std::vector<const FileInUse*> files;  // that were asked for it
   };
-  std::shared_mutex mutex;
+  mutable std::shared_mutex mutex;  // of what is below, of `file` and of `text`
   std::unordered_map<std::string, Known, NameHash, std::equal_to<>> known;
 };
 
@@ -75,6 +78,8 @@ class Modules {
 
   // Those that were noted so far, as far as they could be read.
   static std::vector<const SourceFile*> noted_files();
+  // Whether the file may bind that name, as far as its text shows.
+  bool may_bind(const std::string& path, std::string_view name) const;
   // The parsed file; null where it cannot be read. `why` gets the reason.
   const SourceFile* file(const std::string& path, std::string* why = nullptr) const;
   // What a global name of a file means, through imports and re-exports.
@@ -114,6 +119,7 @@ class Modules {
   BaseClass base(const ClassDefinition& of, const Node& base) const;
   const ClassDefinition* layer(const std::string& library) const;
   FileInUse& in_use(const std::string& path) const;
+  void read(FileInUse& used) const;
   static void note(const std::vector<const FileInUse*>& files);
 
   static thread_local Notes* noted_;

@@ -52,6 +52,21 @@ TEST_CASE("a helper and a base class are found in other files") {
   CHECK(findings(star, {{"parts/norm.py", helper}}).size() == 1);
 }
 
+TEST_CASE("a star brings names with an underscore where `__all__` lists them") {
+  const std::string helper =
+      "import torch.nn.functional as F\ndef _l2(x):\n    return F.normalize(x, dim=-1)\n";
+  const std::string code = "from parts import *\n" + attention("q = _l2(q)");
+  const auto found = [&](const std::string& first, const std::string& second) {
+    return findings(code, {{"parts/__init__.py", first}, {"parts/norm.py", helper + second}}).size();
+  };
+  const std::string listed = "__all__ = ['_l2']\n";
+  CHECK(found("from parts.norm import *\n" + listed, listed) == 1);
+  CHECK(found("from parts.norm import *\n" + listed, "") == 0);
+  CHECK(found("from parts.norm import *\n", listed) == 0);
+  CHECK(found("from parts.norm import _l2\n" + listed, "") == 1);
+  CHECK(found("from parts.norm import \\\n    *\n" + listed, listed) == 1);
+}
+
 TEST_CASE("imports that lead to each other end") {
   const std::string other = "from m import *\nfrom other import thing\n";
   CHECK(lowered("from other import thing\ndef f(x):\n    return thing(x)\n", {{"other.py", other}})
