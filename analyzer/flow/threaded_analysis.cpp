@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <tuple>
@@ -39,7 +40,12 @@ namespace {
 class Analysis {
  public:
   Analysis(const Program& program, const AnalysisOptions& options, Workers& workers)
-      : program_(program), options_(options), workers_(workers) {}
+      : program_(program), options_(options), workers_(workers) {
+    if (options_.refusals) return;
+    calls_.emplace(program_);
+    if (!options_.memo)
+      unseen_.emplace(program_.functions, options_.contracts ? *options_.contracts : builtin_contracts());
+  }
   AnalysisResult run(const std::vector<std::uint32_t>& roots);
 
  private:
@@ -69,9 +75,10 @@ class Analysis {
   FindingCollector collector_{module_, options_};
   std::set<std::tuple<std::string, int, int>>
       decided_;  // calls that a program decides on: file, line, column
-  // What the evaluation of all roots saw.
-  ReachedCalls calls_{program_};
-  UnseenCalls unseen_{program_.functions, options_.contracts ? *options_.contracts : builtin_contracts()};
+  // What the evaluation of all roots saw. A trial of an edit asks for its findings alone, and an editor for
+  // no calls that were not seen.
+  std::optional<ReachedCalls> calls_;
+  std::optional<UnseenCalls> unseen_;
   AnalysisResult out_;
 };
 
@@ -82,8 +89,8 @@ const std::string* Analysis::template_of(std::uint32_t root) const {
 }
 
 void Analysis::see(const SeenByRoots& seen) {
-  calls_.note(seen.records);
-  unseen_.note(seen.followed);
+  if (calls_) calls_->note(seen.records);
+  if (unseen_) unseen_->note(seen.followed);
   out_.refusals.insert(out_.refusals.end(), seen.refusals.begin(), seen.refusals.end());
   out_.steps += seen.steps;
   out_.tells_half_types_apart = out_.tells_half_types_apart || seen.tells_half_types_apart;
@@ -178,9 +185,8 @@ AnalysisResult Analysis::run(const std::vector<std::uint32_t>& roots) {
   out_.findings = collector_.take();
   drop_decided(out_.findings);
   const std::map<std::uint32_t, std::string> over = given_up_.functions(program_.functions);
-  out_.calls = calls_.list(over);
-  // A trial of an edit asks for its findings alone, as does an editor.
-  if (!options_.refusals && !options_.memo) out_.unseen = unseen_.list(over);
+  if (calls_) out_.calls = calls_->list(over);
+  if (unseen_) out_.unseen = unseen_->list(over);
   return std::move(out_);
 }
 }  // namespace

@@ -13,7 +13,6 @@ ReachedCalls::ReachedCalls(const Program& program) : program_(program) {
   for (std::uint32_t id = 0; id < module.functions.size(); ++id) {
     const Function& function = module.functions[id];
     if (function.foreign) continue;
-    own_[id] = function.name;
     for (const Block& block : function.blocks) {
       for (const Instruction& each : block.instructions) {
         if (each.op == Op::kSink)
@@ -28,10 +27,10 @@ void ReachedCalls::note(const std::vector<SinkRecord>& records) {
   for (const SinkRecord& record : records) {
     const Place here = place(*record.instruction, record.instruction->name);
     // What has no source of its own stands where it is called, which is known once it is.
-    const auto caller = own_.find(record.function);
-    if (caller != own_.end() && record.place == SinkPlace::kCall)  // or a product, of attention by hand
+    const Function& caller = program_.functions.function(record.function);
+    if (!caller.foreign && record.place == SinkPlace::kCall)  // or a product, of attention by hand
       calls_.try_emplace(
-          here, Seen{caller->second, record.function, record.instruction->range, true, false, {}, {}, {}});
+          here, Seen{caller.name, record.function, record.instruction->range, true, false, {}, {}, {}});
     const auto call = calls_.find(here);
     if (call == calls_.end()) continue;
     call->second.reached = true;

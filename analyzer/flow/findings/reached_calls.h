@@ -56,7 +56,6 @@ class ReachedCalls {
 
   const Program& program_;
   std::map<Place, Seen> calls_;
-  std::map<std::uint32_t, std::string> own_;  // functions of the project, and their names
 };
 
 }  // namespace dtype_guard::flow
