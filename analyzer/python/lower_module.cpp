@@ -3,6 +3,7 @@
 
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/module_code.h"
 
 namespace dtype_guard::python {
 
@@ -10,10 +11,6 @@ using namespace flow;
 
 namespace {
 constexpr int kMaxDepth = 60;
-
-bool is_definition(const Node& node) {
-  return node.is("function_definition") || node.is("class_definition") || node.is("decorated_definition");
-}
 
 void names_in(const Node& node, bool is_inside, std::set<std::string, std::less<>>& used,
               std::set<std::string, std::less<>>& declared, int depth) {

@@ -6,12 +6,12 @@
 
 namespace dtype_guard::python {
 
-namespace {
-constexpr int kMaxDepth = 60;
-
 bool is_definition(const Node& node) {
   return node.is("function_definition") || node.is("class_definition") || node.is("decorated_definition");
 }
+
+namespace {
+constexpr int kMaxDepth = 60;
 
 // Whether anything is called there outside of functions: without, names are bound and nothing more.
 bool calls_something(const Node& node, int depth) {

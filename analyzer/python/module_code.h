@@ -15,6 +15,9 @@ struct ModuleNames {
   std::set<std::string, std::less<>> declared;  // by `global` in a function
 };
 
+// Whether what stands in it is run later, or in a scope of its own.
+bool is_definition(const Node& node);
+
 // Null where it calls nothing, or could not be read as a whole.
 std::unique_ptr<FunctionDefinition> module_code(const SourceFile& file);
 

@@ -140,16 +140,14 @@ class ObjectTrace {
     if (at > 0 && is_one_of(kTakingIn, name_called)) into(function, call.args[0].value);
     for (const std::uint32_t callee : index_.may_run(call)) {
       const Function& code = index_.function(callee);
-      const bool takes_object = code.kind != FunctionKind::kFunction;
       const std::string& name = call.args[at].name;
       for (const Block& block : code.blocks) {
         for (const Instruction& each : block.instructions) {
           const auto* number = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
           if (!number) continue;
-          const std::int64_t parameter = *number - (takes_object ? 1 : 0);
-          const bool fits = parameter >= 0 && parameter < std::int64_t(code.parameters.size());
+          const Parameter* parameter = parameter_of(code, each);
           const bool is_it =
-              name.empty() ? *number == std::int64_t(at) : fits && code.parameters[parameter].name == name;
+              name.empty() ? *number == std::int64_t(at) : parameter && parameter->name == name;
           if (is_it) value(callee, each.result);
         }
       }

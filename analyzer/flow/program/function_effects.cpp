@@ -25,10 +25,10 @@ class Values {
 
  private:
   void note(const Instruction& each) {
-    const bool has_object = code_.kind != FunctionKind::kFunction;
     const auto* index = each.op == Op::kParam ? std::get_if<std::int64_t>(&each.constant) : nullptr;
     if (index && is_of_object() && *index == 0) add(each.result, kOwn);
-    if (index) note_parameter(each.result, *index - (has_object ? 1 : 0));
+    const Parameter* parameter = index ? parameter_of(code_, each) : nullptr;
+    if (parameter && parameter->kind == ParameterKind::kObject) at(each.result).type = &parameter->type;
     if (each.op == Op::kObject) at(each.result).type = &each.name;
     if (!each.place.base && each.place.path.empty()) note_variable(each);
     if (each.op == Op::kConst) add(each.result, kConstant);
@@ -41,11 +41,6 @@ class Values {
   }
   bool is_of_object() const {
     return code_.kind == FunctionKind::kMethod || code_.kind == FunctionKind::kConstructor;
-  }
-  void note_parameter(ValueId value, std::int64_t number) {
-    if (number < 0 || number >= static_cast<std::int64_t>(code_.parameters.size())) return;
-    const Parameter& parameter = code_.parameters[static_cast<std::size_t>(number)];
-    if (parameter.kind == ParameterKind::kObject) at(value).type = &parameter.type;
   }
   // One whose address is taken may hold anything.
   void note_variable(const Instruction& each) {

@@ -123,6 +123,13 @@ FunctionInfo::FunctionInfo(const Function& function)
   }
 }
 
+const Parameter* parameter_of(const Function& code, const Instruction& param) {
+  const auto* place = param.op == Op::kParam ? std::get_if<std::int64_t>(&param.constant) : nullptr;
+  const std::int64_t at = place ? *place - (code.kind == FunctionKind::kFunction ? 0 : 1) : -1;
+  const bool is_there = at >= 0 && at < static_cast<std::int64_t>(code.parameters.size());
+  return is_there ? &code.parameters[static_cast<std::size_t>(at)] : nullptr;
+}
+
 bool stands_for_class(const Function& function) {
   return function.foreign &&
          std::any_of(function.blocks.begin(), function.blocks.end(), [](const Block& block) {

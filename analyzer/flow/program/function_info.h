@@ -48,6 +48,9 @@ struct FunctionInfo {
   mutable std::optional<Postdominators> after_;
 };
 
+// The parameter that `param` reads; null where that is the object, or what a lambda captured.
+const Parameter* parameter_of(const Function& code, const Instruction& param);
+
 // Whether a call of it makes an object: what a class is as a value.
 bool stands_for_class(const Function& function);
 

@@ -11,14 +11,6 @@ namespace dtype_guard::flow {
 namespace {
 constexpr std::size_t kMaxSources = 32;
 
-const Parameter* parameter_of(const Function& code, const Instruction& param) {
-  const bool has_self = code.kind == FunctionKind::kMethod || code.kind == FunctionKind::kConstructor ||
-                        code.kind == FunctionKind::kLambda;
-  const auto* place = std::get_if<std::int64_t>(&param.constant);
-  const std::int64_t at = place ? *place - (has_self ? 1 : 0) : -1;
-  return at >= 0 && at < static_cast<std::int64_t>(code.parameters.size()) ? &code.parameters[at] : nullptr;
-}
-
 // The instructions that a value can come from, through variables, copies, choices and conversions.
 class Sources {
  public:
