@@ -9,6 +9,7 @@
 namespace dtype_guard::oracle {
 namespace {
 struct Call {
+  const Run* run;
   const Observation* seen;
   const Arrived* operand;
 };
@@ -50,7 +51,7 @@ std::vector<Call> calls_of(const Subject& subject, const Instruction* sink, cons
     for (const Observation& seen : run.observations) {
       if (seen.sink != sink) continue;
       for (const Arrived& each : seen.operands) {
-        if (each.role == role) out.push_back({&seen, &each});
+        if (each.role == role) out.push_back({&run, &seen, &each});
       }
     }
   }
@@ -146,14 +147,20 @@ void check_sink(const Subject& subject, const Finding& finding, const Sink& sink
   }
   const std::string& dtype = finding.path.back().after;
   if (!origin) return say("its origin is no instruction");
-  // Of a function that several calls reach, one call may break and the next hold.
+  // Of a function that several calls reach, one call may break and the next hold. Where that is the sink's,
+  // the next of the same run.
   const bool is_shared = is_called_twice(subject.module, origin);
+  const bool is_sink_shared = is_called_twice(subject.module, at);
+  const auto breaks_in_that_run = [&](const Call& call) {
+    return std::any_of(calls.begin(), calls.end(),
+                       [&](const Call& other) { return other.run == call.run && bad(other); });
+  };
   bool descends = false;
   for (const Call& each : calls) {
     descends = descends || (bad(each) && each.operand->tensor.descent.test(line_of(*origin)));
     const bool supplies =
         each.operand->tensor.supply.test(line_of(*origin)) && name(each.operand->tensor.dtype) == dtype;
-    if (supplies && !is_shared && !bad(each))
+    if (supplies && !is_shared && !bad(each) && !(is_sink_shared && breaks_in_that_run(each)))
       return say("its origin supplies the operand, and it holds in a run");
   }
   if (some && !descends && are_all) say("does not descend from its origin");

@@ -38,15 +38,17 @@ void Machine::guess_object(const Value& object) {
   if (is_guess && is_made_half(object)) violated_ = kHalfUnderAutocast;
 }
 
-// What the root makes half it had made half before: it is not run twice in one way and once in another.
+// What the root makes half it had made half before: it is not run twice in one way and once in another. That
+// holds of a run that is not as assumed for something else as well.
 void Machine::guess_conversion(const Value& target, Dtype dtype) {
   const Value converted = behind(target);
   if (world_.is_named || !is_half(dtype) || !converted.is(Kind::kObject)) return;
   has_half_module_ = true;
-  if (!violated_.empty() || depth_ == 0 || !is_below(own_object_, converted)) return;
-  if (world_.autocast != Dtype::kUndefined) violated_ = kHalfUnderAutocast;
-  if (is_half(world_.parameters) && world_.buffers != world_.parameters) violated_ = kHalfBuffers;
-  run_.makes_own_half = !violated_.empty();
+  if (depth_ == 0 || !is_below(own_object_, converted)) return;
+  const bool has_half_buffers = is_half(world_.parameters) && world_.buffers != world_.parameters;
+  if (!has_half_buffers && world_.autocast == Dtype::kUndefined) return;
+  if (violated_.empty()) violated_ = has_half_buffers ? kHalfBuffers : kHalfUnderAutocast;
+  run_.makes_own_half = true;
 }
 
 void Machine::guess_call() {

@@ -10,18 +10,21 @@ const std::vector<BlockId>& targets(const Function& function, BlockId block) {
   return instructions.empty() ? none : instructions.back().targets;
 }
 
+using Edges = std::vector<std::vector<FunctionInfo::Edge>>;  // that lead to each block
+
 // Blocks in postorder from the entry, without recursion: generated functions are deep.
-std::vector<BlockId> postorder(const Function& function) {
+template <typename Successors>
+std::vector<BlockId> postorder(std::size_t count, const Successors& successors_of) {
   std::vector<BlockId> out;
-  std::vector<bool> seen(function.blocks.size());
+  std::vector<bool> seen(count);
   std::vector<std::pair<BlockId, std::size_t>> stack;
-  if (!function.blocks.empty()) {
+  if (count > 0) {
     stack.emplace_back(0, 0);
     seen[0] = true;
   }
   while (!stack.empty()) {
     auto& [block, next] = stack.back();
-    const auto& successors = targets(function, block);
+    const auto& successors = successors_of(block);
     if (next == successors.size()) {
       out.push_back(block);
       stack.pop_back();
@@ -36,7 +39,27 @@ std::vector<BlockId> postorder(const Function& function) {
   return out;
 }
 
-FunctionInfo::Loop loop_at(BlockId head, const std::vector<std::vector<FunctionInfo::Edge>>& incoming) {
+std::vector<std::uint32_t> order_of(const std::vector<BlockId>& postorder, std::size_t count) {
+  std::vector<std::uint32_t> out(count, UINT32_MAX);
+  for (std::size_t i = 0; i < postorder.size(); ++i)
+    out[postorder[i]] = static_cast<std::uint32_t>(postorder.size() - 1 - i);
+  return out;
+}
+
+Edges edges_of(const Function& function, const std::vector<BlockId>& postorder,
+               const std::vector<std::uint32_t>& order) {
+  Edges out(function.blocks.size());
+  for (const BlockId block : postorder) {
+    const auto& successors = targets(function, block);
+    for (std::size_t slot = 0; slot < successors.size(); ++slot) {
+      if (successors[slot] >= out.size()) continue;
+      out[successors[slot]].push_back({block, slot, order[successors[slot]] <= order[block]});
+    }
+  }
+  return out;
+}
+
+FunctionInfo::Loop loop_at(BlockId head, const Edges& incoming) {
   FunctionInfo::Loop out{head, {}};
   std::vector<BlockId> ends;
   for (const FunctionInfo::Edge& edge : incoming[head]) {
@@ -55,6 +78,40 @@ FunctionInfo::Loop loop_at(BlockId head, const std::vector<std::vector<FunctionI
   return out;
 }
 
+std::vector<FunctionInfo::Loop> loops_of(const std::vector<BlockId>& heads, const Edges& incoming) {
+  std::vector<FunctionInfo::Loop> out;
+  for (const BlockId head : heads) {
+    if (FunctionInfo::Loop loop = loop_at(head, incoming); !loop.blocks.empty())
+      out.push_back(std::move(loop));
+  }
+  return out;
+}
+
+// In postorder, so that what follows a loop comes behind all of it, whichever way its condition is spelt: the
+// ways out of most loops are gone first.
+std::vector<BlockId> blocks_in_order(const Function& function) {
+  const std::size_t count = function.blocks.size();
+  const auto as_written = [&](BlockId block) -> const std::vector<BlockId>& {
+    return targets(function, block);
+  };
+  std::vector<BlockId> out = postorder(count, as_written);
+  const auto loops = loops_of(out, edges_of(function, out, order_of(out, count)));
+  if (loops.empty()) return out;
+  std::vector<std::vector<BlockId>> outermost_first(count);
+  for (const BlockId block : out) {
+    const auto left = [&](BlockId to) {
+      return std::count_if(loops.begin(), loops.end(), [&](const FunctionInfo::Loop& loop) {
+        return to < count && loop.is_left_by(block, to);
+      });
+    };
+    outermost_first[block] = targets(function, block);
+    std::stable_sort(outermost_first[block].begin(), outermost_first[block].end(),
+                     [&](BlockId a, BlockId b) { return left(a) > left(b); });
+  }
+  return postorder(count,
+                   [&](BlockId block) -> const std::vector<BlockId>& { return outermost_first[block]; });
+}
+
 }  // namespace
 
 bool FunctionInfo::always_follows(BlockId block, BlockId later) const {
@@ -63,11 +120,7 @@ bool FunctionInfo::always_follows(BlockId block, BlockId later) const {
 }
 
 FunctionInfo::FunctionInfo(const Function& function)
-    : order(function.blocks.size(), UINT32_MAX),
-      repeats(function.blocks.size()),
-      incoming(function.blocks.size()),
-      always_throws(function.blocks.size()),
-      code_(&function) {
+    : repeats(function.blocks.size()), always_throws(function.blocks.size()), code_(&function) {
   for (const Block& block : function.blocks) {
     for (const Instruction& instruction : block.instructions) {
       if (instruction.result >= definitions.size()) definitions.resize(instruction.result + std::size_t{1});
@@ -84,9 +137,9 @@ FunctionInfo::FunctionInfo(const Function& function)
       for (const Argument& each : instruction.args) use(each.value);
     }
   }
-  const std::vector<BlockId> blocks = postorder(function);
-  for (std::size_t i = 0; i < blocks.size(); ++i)
-    order[blocks[i]] = static_cast<std::uint32_t>(blocks.size() - 1 - i);
+  const std::vector<BlockId> blocks = blocks_in_order(function);
+  order = order_of(blocks, function.blocks.size());
+  incoming = edges_of(function, blocks, order);
   defined_at_.resize(std::max<std::size_t>(1, definitions.size()));
   for (const BlockId block : blocks) {
     for (const Instruction& instruction : function.blocks[block].instructions)
@@ -100,10 +153,6 @@ FunctionInfo::FunctionInfo(const Function& function)
                                : std::all_of(successors.begin(), successors.end(), [&](BlockId each) {
                                    return each < always_throws.size() && always_throws[each];
                                  });
-    for (std::size_t slot = 0; slot < successors.size(); ++slot) {
-      if (successors[slot] >= incoming.size()) continue;
-      incoming[successors[slot]].push_back({block, slot, order[successors[slot]] <= order[block]});
-    }
   }
   // Every block of a cycle stands, in that order, between the two ends of one of its back edges.
   for (const BlockId to : blocks) {
@@ -113,9 +162,7 @@ FunctionInfo::FunctionInfo(const Function& function)
         repeats[blocks[blocks.size() - 1 - at]] = true;
     }
   }
-  for (const BlockId head : blocks) {
-    if (Loop loop = loop_at(head, incoming); !loop.blocks.empty()) loops.push_back(std::move(loop));
-  }
+  loops = loops_of(blocks, incoming);
   for (auto& edges : incoming) {
     std::sort(edges.begin(), edges.end(), [&](const Edge& a, const Edge& b) {
       return std::pair(order[a.from], a.slot) < std::pair(order[b.from], b.slot);
