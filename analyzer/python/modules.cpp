@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "analyzer/python/broken_cells.h"
 #include "analyzer/python/library_models.h"
 #include "analyzer/python/parse_watch.h"
 #include "analyzer/python/source_text.h"
@@ -118,9 +119,19 @@ const SourceFile* Modules::file(const std::string& path, std::string* why) const
     }
     const std::string name =
         is_library_model(path) ? name_of_library_model(path) : report_name(options_, path);
-    used.file = std::make_unique<SourceFile>(path, name, module_name(path),
-                                             fs::path(path).filename() == "__init__.py", std::move(text.text),
-                                             options_.seconds);
+    const auto indexed = [&](std::string source) {
+      return std::make_unique<SourceFile>(path, name, module_name(path),
+                                          fs::path(path).filename() == "__init__.py", std::move(source),
+                                          options_.seconds);
+    };
+    used.file = indexed(std::move(text.text));
+    if (text.notebook) {
+      BrokenCells broken = broken_cells(*text.notebook, used.file->tree(), options_.seconds);
+      if (!broken.errors.empty()) used.file = indexed(std::move(broken.rest));
+      if (!used.file->tree().errors().empty()) used.file = indexed("");  // what is left is told no line of
+      used.file->cell_errors = std::move(broken.errors);
+      used.file->other_language = text.notebook->other_language();
+    }
     used.file->in_use = &used;
     used.file->is_installed = is_installed(path);
   });
