@@ -1,5 +1,5 @@
 """Jupyter notebooks as dtype-lint's users run it on them: which are taken, where their findings are told in each format, what
-comments, baselines, fixes and git make of them, and what is said of those that cannot be read.
+comments, baselines, fixes and git make of them, and the word for those that cannot be read.
 
     notebooks.py DTYPE_LINT
 """
