@@ -55,7 +55,8 @@ void declare(CLI::App& app, Options& options, Written& written) {
   app.add_option(
          "SOURCE", options.sources,
          "Files to check; a folder: its sources, and its headers through files that include them; none: "
-         "every .py of the project, and every user source of the compile database where there is one")
+         "every .py and .ipynb of the project, and every user source of the compile database where there is "
+         "one")
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   app.add_option("-p", options.database, "Folder that holds compile_commands.json")->type_name("DIR");
   list(app.add_option("--precision", written.precision,

@@ -13,12 +13,14 @@
 #include <tuple>
 #include <utility>
 
+#include "analyzer/driver/code_of_files.h"
 #include "analyzer/driver/edited_text.h"
 #include "analyzer/driver/exported_fixes.h"
 #include "analyzer/driver/reading.h"
 #include "analyzer/driver/reporting.h"
 #include "analyzer/driver/usage_error.h"
 #include "rules/files/atomic_file.h"
+#include "rules/report/shown_place.h"
 #include "rules/report/source_files.h"
 
 namespace dtype_guard::driver {
@@ -76,6 +78,7 @@ class Fixing {
         cache_(cache),
         root_(sources.user_code.root()),
         files_(root_),
+        code_(files_, none_),
         names_(root_, before_) {}
 
   FixedSources run() {
@@ -114,9 +117,7 @@ class Fixing {
   }
 
  private:
-  static std::string place(const Finding& finding) {
-    return fmt::format("{}:{}:{}", finding.location.file, finding.location.line, finding.location.column);
-  }
+  static std::string place(const Finding& finding) { return shown_place(finding.location); }
   static std::string not_fixed(const Finding& finding) {
     return fmt::format("{}: {} not fixed", place(finding), finding.rule);
   }
@@ -158,9 +159,11 @@ class Fixing {
   // The edits of a finding, or why they cannot be made beside those that were chosen.
   std::string bytes_of(const Finding& finding, FileEdits& out) {
     for (const Edit& edit : finding.fixes.front().edits) {
-      const std::string* text = files_.text(edit.range.file);
-      const std::vector<ByteEdit> bytes = text ? byte_edits(*text, edit) : std::vector<ByteEdit>();
+      const std::string* text = code_.text(edit.range.file);
+      std::vector<ByteEdit> bytes = text ? byte_edits(*text, edit) : std::vector<ByteEdit>();
       if (bytes.empty()) return fmt::format("'{}' is not as it was read", edit.range.file);
+      if (const Notebook* notebook = code_.notebook(edit.range.file)) bytes = edits_in_file(*notebook, bytes);
+      if (bytes.empty()) return "its edit goes beyond one string of the cell's source";
       if (std::string why = why_not_editable(edit.range.file); !why.empty()) return why;
       if (std::string why = why_not_readable(edit.range.file); !why.empty()) return why;
       for (const std::string& name : names_.of(edit.range.file)) {
@@ -284,8 +287,7 @@ class Fixing {
     for (const auto& [finding, edits] : accepted_) --open[key(*finding)];
     for (const Finding& each : after_.report.findings) {
       if (is_open(each) && each.level != Level::kNote && --open[key(each)] < 0) {
-        return fmt::format("the edited text has {} in line {} of {}", each.rule, each.location.line,
-                           each.location.file);
+        return fmt::format("the edited text has {} at {}", each.rule, shown_line(each.location));
       }
     }
     return "";
@@ -308,7 +310,8 @@ class Fixing {
     }
   }
 
-  void export_to(const Report& report) {
+  void export_to(Report report) {
+    code_.count_in_files(report);
     const std::string text =
         exported_fixes(report, [&](const std::string& file) { return files_.text(file); });
     const std::string problem = write_atomically(options_.export_fixes, text);
@@ -324,6 +327,8 @@ class Fixing {
   Cache& cache_;
   std::string root_;
   SourceFiles files_;
+  std::map<std::string, std::string> none_;  // texts that are not on disk
+  CodeOfFiles code_;
   FileNames names_;
   std::vector<std::pair<const Finding*, FileEdits>> chosen_, accepted_;
   std::vector<std::vector<Edit>> refused_;

@@ -43,8 +43,9 @@ void note_problems(const FileSummary& summary, const Options& options, std::vect
     out.push_back({summary.source, "", "parse-error", at + first.message});
   }
   for (const flow::NotLowered& each : summary.module.not_lowered) {
+    const std::string reason = each.function.empty() ? std::string(kOtherLanguage) : "unsupported";
     out.push_back(
-        {summary.source, each.function, "unsupported", position(summary.module, each.range) + each.reason});
+        {summary.source, each.function, reason, position(summary.module, each.range) + each.reason});
   }
 }
 

@@ -8,12 +8,14 @@
 #include <set>
 
 #include "analyzer/driver/baselines.h"
+#include "analyzer/driver/code_of_files.h"
 #include "analyzer/driver/merge.h"
 #include "analyzer/driver/spelled_calls.h"
 #include "analyzer/driver/twins.h"
 #include "analyzer/driver/version.h"
 #include "analyzer/source/user_code.h"
 #include "rules/catalog/catalog.h"
+#include "rules/report/shown_place.h"
 #include "rules/report/source_files.h"
 #include "rules/report/suppressions.h"
 
@@ -97,7 +99,9 @@ bool applies(Finding& finding, const Options& options, const std::string& root) 
 }
 
 // "the dtype of 'k' is not known", for --strict.
-NotAnalysed undecided(const CheckedCall& call) {
+NotAnalysed undecided(const CheckedCall& call, CodeOfFiles& code) {
+  SourceLocation place = call.location;
+  code.note_cell(place);
   const std::string what =
       call.reached ? fmt::format("the {} of '{}' {} not known", call.unknown.size() == 1 ? "dtype" : "dtypes",
                                  fmt::join(call.unknown, "', '"), call.unknown.size() == 1 ? "is" : "are")
@@ -105,24 +109,24 @@ NotAnalysed undecided(const CheckedCall& call) {
           ? "no function that is evaluated comes to this call"
           : fmt::format("only functions over their budget come to this call: '{}'", call.given_up);
   return {call.location.file, call.location.function, std::string(kUndecided),
-          fmt::format("{}:{}:{}: '{}' is not decided: {}", call.location.file, call.location.line,
-                      call.location.column, call.api, what)};
+          fmt::format("{}: '{}' is not decided: {}", shown_place(place), call.api, what)};
 }
 
 // A fix that was not searched for must not look like one that does not exist.
 void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std::vector<Finding>& findings,
-                 bool with_objections) {
+                 bool with_objections, CodeOfFiles& code) {
   for (const flow::UnfinishedSearch& each : searches) {
-    const SourceLocation& at = each.location;
+    SourceLocation at = each.location;
     const bool reported = std::any_of(findings.begin(), findings.end(), [&](const Finding& finding) {
       return is_open(finding) && finding.rule == each.rule && finding.location.file == at.file &&
              finding.location.line == at.line && finding.location.column == at.column;
     });
     if (!reported || (each.limit.empty() && !with_objections)) continue;
-    const std::string why = each.limit.empty() ? fmt::format("; tried: {}", each.objection)
+    code.note_cell(at);
+    const std::string why = each.limit.empty() ? fmt::format("; tried: {}", code.with_cells(each.objection))
                                                : fmt::format(", and one may exist: {}", each.limit);
-    std::cerr << fmt::format("dtype-lint: note: {}:{}:{}: no fix is offered for {}{}\n", at.file, at.line,
-                             at.column, each.rule, why);
+    std::cerr << fmt::format("dtype-lint: note: {}: no fix is offered for {}{}\n", shown_place(at), each.rule,
+                             why);
   }
 }
 
@@ -139,6 +143,16 @@ ProgramAnswer answer_of(std::vector<FileSummary> summaries, const Options& optio
   return out;
 }
 
+// A notebook that is not in Python was opened and not analysed.
+void leave_out_other_languages(Report& report) {
+  std::erase_if(report.files, [&](const std::string& file) {
+    return std::any_of(report.not_analysed.begin(), report.not_analysed.end(), [&](const NotAnalysed& each) {
+      return each.reason == kOtherLanguage && each.file == file;
+    });
+  });
+  report.files_analysed = report.files.size();
+}
+
 }  // namespace
 
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,
@@ -153,19 +167,18 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   report.files_analysed = report.files.size();
   SourceFiles read_now(root);
   SourceFiles& disk = scope.disk ? *scope.disk : read_now;
-  const auto text = [&](const std::string& file) -> const std::string* {
-    const auto given = scope.texts.find(file);
-    return given == scope.texts.end() ? disk.text(file) : &given->second;
-  };
+  CodeOfFiles code(disk, scope.texts);
+  const auto text = [&](const std::string& file) { return code.text(file); };
   auto [result, unseen] = scope.known ? *scope.known : answer_of(std::move(summaries), options, scope, text);
   report.findings = std::move(result.findings);
   report.not_analysed = std::move(result.not_analysed);
+  leave_out_other_languages(report);
   report.not_analysed.insert(report.not_analysed.end(), scope.missing.begin(), scope.missing.end());
   std::erase_if(report.findings, [&](Finding& finding) { return !applies(finding, options, root); });
   std::erase_if(report.findings, [&](const Finding& each) { return !asked_for(each); });
   for (CheckedCall& each : result.calls) {
     if (!asked_for(each.location)) continue;
-    if (options.strict && !each.decided()) report.not_analysed.push_back(undecided(each));
+    if (options.strict && !each.decided()) report.not_analysed.push_back(undecided(each, code));
     report.calls.push_back(std::move(each));
   }
   std::erase_if(unseen, [&](const UnseenCall& each) { return !asked_for(each.location); });
@@ -185,10 +198,13 @@ Report report_on(std::vector<FileSummary> summaries, const std::string& root, co
   use_baselines(report, options, compared);
   if (options.changed) {
     std::erase_if(report.findings, [&](const Finding& each) {
-      return each.baseline != "fixed" && !options.changed->touches(each);
+      Finding in_file = each;
+      code.count_in_file(in_file);
+      return each.baseline != "fixed" && !options.changed->touches(in_file);
     });
   }
-  if (!scope.on_trial) tell_limits(result.without_fix, report.findings, options.fix || options.strict);
+  code.note_cells(report);
+  if (!scope.on_trial) tell_limits(result.without_fix, report.findings, options.fix || options.strict, code);
   return report;
 }
 

@@ -38,6 +38,7 @@ struct ReportScope {
   flow::KeptGroups* groups = nullptr;  // what roots gave in an earlier run, and after this one
 };
 
+// Places of notebooks are in the lines of their code, with their cells: CodeOfFiles counts them in files.
 Report report_on(std::vector<FileSummary> summaries, const std::string& root, const Options& options,
                  const ReportScope& scope = {});
 

@@ -14,6 +14,7 @@
 #include <sstream>
 
 #include "analyzer/driver/carried_headers.h"
+#include "analyzer/driver/code_of_files.h"
 #include "analyzer/driver/command_line.h"
 #include "analyzer/driver/depfile.h"
 #include "analyzer/driver/fixing.h"
@@ -102,7 +103,10 @@ int emit(FileSummary summary, const Options& options) {
 }
 
 // Writes the report; the exit status that it means.
-int finish(const Report& report, bool failed, const Options& options) {
+int finish(Report report, bool failed, const Options& options,
+           const std::map<std::string, std::string>& texts = {}) {
+  SourceFiles disk(report.root);
+  CodeOfFiles(disk, texts).count_in_files(report);
   write_reports(report, options);
   // Formats that other programs read have no place for it, or one that a log does not show.
   const bool told = std::any_of(options.reports.begin(), options.reports.end(), [](const ReportTarget& each) {
@@ -137,10 +141,10 @@ int report_on_sources(std::vector<FileSummary> summaries, const Options& options
         if (scope.groups) answers.keep_groups(groups);
       };
     }
-    return finish(report_on(std::move(summaries), root, options, scope), failed, options);
+    return finish(report_on(std::move(summaries), root, options, scope), failed, options, scope.texts);
   }
   FixedSources fixed = fix_sources(std::move(summaries), options, sources, cache);
-  return finish(fixed.report, any_failed(fixed.summaries) || !sources.missing.empty(), options);
+  return finish(std::move(fixed.report), any_failed(fixed.summaries) || !sources.missing.empty(), options);
 }
 
 }  // namespace

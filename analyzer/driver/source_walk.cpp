@@ -8,6 +8,7 @@
 #include "analyzer/driver/git_ignore.h"
 #include "analyzer/source/lowered_source.h"
 #include "analyzer/source/user_code.h"
+#include "rules/text/language.h"
 
 namespace dtype_guard::driver {
 
@@ -16,9 +17,9 @@ namespace fs = std::filesystem;
 namespace {
 
 // Folders of these names hold installed, built or cached files.
-constexpr std::array<std::string_view, 11> kNever = {".git",          ".hg",         ".venv", "venv",
-                                                     "site-packages", "build",       ".tox",  ".nox",
-                                                     "node_modules",  "__pycache__", ".eggs"};
+constexpr std::array<std::string_view, 12> kNever = {
+    ".git", ".hg",  ".venv",        "venv",        "site-packages", "build",
+    ".tox", ".nox", "node_modules", "__pycache__", ".eggs",         ".ipynb_checkpoints"};
 
 bool is_left_out(const fs::path& folder) {
   const std::string name = folder.filename().string();
@@ -59,7 +60,7 @@ class Walk {
 
   void take(const fs::directory_entry& entry) {
     const std::string name = entry.path().string();
-    const bool python = name.ends_with(".py");
+    const bool python = name.ends_with(".py") || is_notebook(name);
     if (!python && (!source::is_cxx(name) || source::is_header(name))) return;
     std::error_code gone;
     if (!source::matches_pattern(name, pattern_) || !entry.is_regular_file(gone)) return;

@@ -36,9 +36,13 @@ LoweredFile Project::lower(const std::string& path) const {
     return out;
   }
   out.errors = file->tree().errors();
+  out.errors.insert(out.errors.end(), file->cell_errors.begin(), file->cell_errors.end());
   const ContractSet& contracts = options.contracts ? *options.contracts : builtin_contracts();
   out.module = FileLowering(parts_->modules, *file, contracts).run();
   InstalledCode(parts_->modules, contracts, out.module).add();
+  if (!file->other_language.empty())
+    out.module.not_lowered.push_back(
+        {"", "its cells are " + file->other_language + ", and Python is read", {}});
   std::set<std::string> read = {path};
   for (const FileInUse* each : notes.files()) {
     if (!is_library_model(each->path)) read.insert(each->path);

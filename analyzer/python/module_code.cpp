@@ -26,7 +26,9 @@ bool calls_something(const Node& node, int depth) {
 
 std::unique_ptr<FunctionDefinition> module_code(const SourceFile& file) {
   const Node root = file.tree().root();
-  if (!root || file.is_installed || root.has_error() || !calls_something(root, 0)) return nullptr;
+  if (!root || file.is_installed || root.has_error() || !file.cell_errors.empty() ||
+      !calls_something(root, 0))
+    return nullptr;
   auto out = std::make_unique<FunctionDefinition>();
   out->node = root;
   out->name = flow::kModuleCode;

@@ -120,6 +120,7 @@ class Modules {
   const ClassDefinition* layer(const std::string& library) const;
   FileInUse& in_use(const std::string& path) const;
   void read(FileInUse& used) const;
+  std::unique_ptr<SourceFile> parsed(const std::string& path, SourceText text) const;
   static void note(const std::vector<const FileInUse*>& files);
 
   static thread_local Notes* noted_;

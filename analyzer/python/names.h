@@ -117,6 +117,9 @@ class SourceFile {
 
   FileInUse* in_use = nullptr;  // whose this is
   bool is_installed = false;    // of an installed package, not of the project
+  std::string other_language;   // of a notebook that is not in Python
+  // Of a notebook, in its cells; what is wrong there is blank in the text.
+  std::vector<SourceError> cell_errors;
 
  private:
   enum class Where : std::uint8_t { kTop, kTry, kOther };

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "rules/files/input_file.h"
+#include "rules/text/language.h"
 #include "rules/text/utf8.h"
 
 namespace dtype_guard::python {
@@ -67,6 +68,55 @@ int line_of_lone_return(const std::string& text) {
   }
   return 0;
 }
+
+std::string too_large(const std::string& text, const ProjectOptions& options) {
+  return text.size() <= options.largest ? ""
+                                        : "has " + std::to_string(text.size()) + " bytes, and at most " +
+                                              std::to_string(options.largest) + " are read";
+}
+
+constexpr std::string_view kNullBytes = "is no Python source: it holds null bytes";
+
+std::string lone_return(const std::string& place) {
+  return "has a carriage return without a line feed in " + place +
+         ", of which it is not clear whether it ends the line; save it with LF or CRLF";
+}
+
+// JSON is UTF-8, whatever a comment in a cell declares.
+void take_cells(const ProjectOptions& options, SourceText& out) {
+  try {
+    out.notebook.emplace(out.text);
+  } catch (const NotebookError& error) {
+    out.wrong = error.what();
+    return;
+  }
+  out.text = out.notebook->code();
+  out.wrong = too_large(out.text, options);
+  if (out.text.find('\0') != std::string::npos) out.wrong = kNullBytes;
+  SourceLocation place;
+  place.line = line_of_lone_return(out.text);
+  if (const auto cell = out.notebook->cell(place))
+    out.wrong =
+        lone_return("line " + std::to_string(cell->line) + " of cell " + std::to_string(cell->number));
+}
+
+void take_bytes(const ProjectOptions& options, SourceText& out) {
+  out.wrong = too_large(out.text, options);
+  if (!out.wrong.empty()) return;
+  if (out.text.find('\0') != std::string::npos) {
+    out.wrong = kNullBytes;
+  } else if (const std::string encoding = declared_encoding(out.text);
+             encoding == "latin1" || encoding == "iso88591" || encoding == "cp1252" ||
+             encoding == "windows1252") {
+    out.text = latin1_as_utf8(out.text);
+  } else if (const int line = first_broken_line(out.text)) {
+    out.wrong = "is not UTF-8 in line " + std::to_string(line) +
+                (encoding.empty() ? "; save it as UTF-8"
+                                  : "; it says " + encoding + ", which is not read: save it as UTF-8");
+  }
+  if (const int line = out.wrong.empty() ? line_of_lone_return(out.text) : 0)
+    out.wrong = lone_return("line " + std::to_string(line));
+}
 }  // namespace
 
 SourceText read_source(const ProjectOptions& options, const std::string& path) {
@@ -81,24 +131,7 @@ SourceText read_source(const ProjectOptions& options, const std::string& path) {
     }
     out.text = std::move(read.text);
   }
-  if (out.text.size() > options.largest) {
-    out.wrong = "has " + std::to_string(out.text.size()) + " bytes, and at most " +
-                std::to_string(options.largest) + " are read";
-  } else if (out.text.find('\0') != std::string::npos) {
-    out.wrong = "is no Python source: it holds null bytes";
-  } else if (const std::string encoding = declared_encoding(out.text);
-             encoding == "latin1" || encoding == "iso88591" || encoding == "cp1252" ||
-             encoding == "windows1252") {
-    out.text = latin1_as_utf8(out.text);
-  } else if (const int line = first_broken_line(out.text)) {
-    out.wrong = "is not UTF-8 in line " + std::to_string(line) +
-                (encoding.empty() ? "; save it as UTF-8"
-                                  : "; it says " + encoding + ", which is not read: save it as UTF-8");
-  }
-  if (const int line = out.wrong.empty() ? line_of_lone_return(out.text) : 0) {
-    out.wrong = "has a carriage return without a line feed in line " + std::to_string(line) +
-                ", of which it is not clear whether it ends the line; save it with LF or CRLF";
-  }
+  is_notebook(path) ? take_cells(options, out) : take_bytes(options, out);
   if (!out.wrong.empty()) out.text.clear();
   if (out.text.starts_with("\xEF\xBB\xBF")) out.text.replace(0, 3, "   ");  // a byte order mark
   return out;

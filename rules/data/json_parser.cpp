@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <system_error>
+#include <unordered_set>
 #include <utility>
 
 #include "rules/data/json_escape.h"
@@ -14,6 +15,22 @@ namespace dtype_guard {
 namespace {
 
 constexpr std::size_t kTypicalChildren = 4;
+constexpr std::size_t kFewKeys = 32;
+
+// The keys of one object so far: a few are compared, many are looked up.
+class Keys {
+ public:
+  bool is_new(const JsonNode& object, const JsonNode::Members& members, const std::string& key) {
+    if (members.size() < kFewKeys) return object.member(key) == nullptr;
+    if (many_.empty()) {
+      for (const JsonMember& each : members) many_.insert(each.key);
+    }
+    return many_.insert(key).second;
+  }
+
+ private:
+  std::unordered_set<std::string> many_;
+};
 
 constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -74,12 +91,13 @@ void JsonParser::object(JsonNode& node, int depth) {
   enter(node, depth);
   auto& members = node.value.emplace<JsonNode::Members>();
   members.reserve(kTypicalChildren);
+  Keys keys;
   bool more = !take('}');
   while (more) {
     if (!take('"')) unexpected("a key in quotation marks");
     const std::size_t key_at = at_;
     std::string key = string();
-    if (node.member(key) != nullptr) {
+    if (!keys.is_new(node, members, key)) {
       throw JsonError(line_, pointer_to(node.pointer(), key),
                       fmt::format("found the key \"{}\" twice, expected each key once", key));
     }

@@ -33,6 +33,10 @@ std::string JsonNode::pointer() const {
   return text;
 }
 
+std::size_t JsonNode::key_offset() const {
+  return places_ != nullptr && places_->all[place_].is_member ? places_->all[place_].at : 0;
+}
+
 const JsonNode* JsonNode::member(std::string_view key) const {
   const Members* all = members();
   if (all == nullptr) return nullptr;

@@ -44,6 +44,8 @@ class JsonNode {
   int line = 1;
   // RFC 6901; empty for the root. Made when asked for: only messages need it.
   std::string pointer() const;
+  // Of a member: the byte of the text behind its key's opening quotation mark.
+  std::size_t key_offset() const;
   std::variant<Null, bool, std::int64_t, std::uint64_t, double, std::string, Items, Members> value;
 
   bool is_null() const { return std::holds_alternative<Null>(value); }

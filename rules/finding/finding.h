@@ -14,8 +14,18 @@ namespace dtype_guard {
 enum class Level : std::uint8_t { kError, kWarning, kNote };
 enum class Certainty : std::uint8_t { kDefinite, kPossible };
 
+// A place in a cell of a Jupyter notebook, in the source that a person sees. Cells count from 1, those of
+// text too.
+struct NotebookCell {
+  int number = 0;
+  int line = 0;
+  int column = 0;
+  int end_line = 0;
+  int end_column = 0;
+};
+
 // Lines and columns count from 1, columns in UTF-8 bytes, ends exclusive; 0 means unknown. `file` is relative
-// to the report's root when inside it, else absolute.
+// to the report's root when inside it, else absolute. Lines are those of the file, of a notebook too.
 struct SourceLocation {
   std::string file;
   int line = 0;
@@ -23,6 +33,7 @@ struct SourceLocation {
   int end_line = 0;
   int end_column = 0;
   std::string function;
+  std::optional<NotebookCell> cell = {};  // in a notebook
 };
 
 struct StackFrame {

@@ -1,5 +1,5 @@
 // Writes what fields.h describes as JSON, member by member. Every member is always present, so that reports
-// can be compared as text.
+// can be compared as text; only places in notebooks have a cell.
 #pragma once
 
 #include <map>
@@ -21,6 +21,12 @@ class FieldWriter {
   void operator()(std::string_view key, const Value& value) {
     json_.key(key);
     write(value);
+  }
+
+  void operator()(std::string_view key, const std::optional<NotebookCell>& cell) {
+    if (!cell) return;
+    json_.key(key);
+    write(*cell);
   }
 
   void write(const std::string& text) { json_.value(text); }

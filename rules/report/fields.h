@@ -14,6 +14,15 @@ namespace dtype_guard {
 template <typename T, typename Plain>
 concept IsA = std::same_as<std::remove_const_t<T>, Plain>;
 
+template <typename Visit>
+void each_field(IsA<NotebookCell> auto& cell, Visit& visit) {
+  visit("number", cell.number);
+  visit("line", cell.line);
+  visit("column", cell.column);
+  visit("end_line", cell.end_line);
+  visit("end_column", cell.end_column);
+}
+
 // A location's members stand among those of the object that it locates.
 template <typename Visit>
 void each_range_field(IsA<SourceLocation> auto& at, Visit& visit) {
@@ -22,6 +31,7 @@ void each_range_field(IsA<SourceLocation> auto& at, Visit& visit) {
   visit("column", at.column);
   visit("end_line", at.end_line);
   visit("end_column", at.end_column);
+  visit("cell", at.cell);
 }
 
 template <typename Visit>
@@ -57,6 +67,7 @@ void each_field(IsA<Sink> auto& sink, Visit& visit) {
   visit("file", sink.location.file);
   visit("line", sink.location.line);
   visit("column", sink.location.column);
+  visit("cell", sink.location.cell);
   visit("function", sink.location.function);
 }
 

@@ -8,6 +8,7 @@
 
 #include "rules/report/format.h"
 #include "rules/report/harm.h"
+#include "rules/report/shown_place.h"
 #include "rules/report/sight.h"
 #include "rules/text/printable.h"
 #include "rules/text/utf8.h"
@@ -61,8 +62,8 @@ std::string properties(const Finding& finding) {
 }
 
 std::string step_line(const PathStep& step) {
-  std::string text = fmt::format("\n  {}:{}: {}", printable(step.location.file), step.location.line,
-                                 step.note.empty() ? step.op : step.note);
+  std::string text =
+      fmt::format("\n  {}: {}", shown_line(step.location), step.note.empty() ? step.op : step.note);
   if (!step.before.empty() && !step.after.empty()) {
     text += fmt::format(" ({} -> {})", step.before, step.after);
   } else if (!step.after.empty()) {
@@ -73,7 +74,7 @@ std::string step_line(const PathStep& step) {
 
 std::string message(const Finding& finding) {
   std::string text = finding.certainty == Certainty::kPossible ? "possibly: " : "";
-  text += finding.message;
+  text += finding.message + cell_words(finding.location);
   for (const PathStep& step : finding.path) text += step_line(step);
   for (const Fix& fix : finding.fixes) text += "\nfix: " + fix.title;
   return text;

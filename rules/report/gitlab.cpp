@@ -7,6 +7,7 @@
 
 #include "rules/report/format.h"
 #include "rules/report/json_stream.h"
+#include "rules/report/shown_place.h"
 
 namespace dtype_guard {
 namespace {
@@ -34,7 +35,8 @@ void write_gitlab(std::ostream& out, const Report& report) {
       if (!is_open(finding)) continue;
       const bool possible = finding.certainty == Certainty::kPossible;
       json.begin_object();
-      json.member("description", fmt::format("{}{}", possible ? "possibly: " : "", finding.message));
+      json.member("description", fmt::format("{}{}{}", possible ? "possibly: " : "", finding.message,
+                                             cell_words(finding.location)));
       json.member("check_name", finding.rule);
       json.member("fingerprint", finding.fingerprint);
       json.member("severity", severity(finding));

@@ -71,7 +71,27 @@ class DataWriter {
     return text;
   }
 
-  void finding(const Finding& finding) {
+  // For people a cell is a file of its own.
+  Finding in_cells(Finding finding) {
+    name_cell(finding.location);
+    for (PathStep& each : finding.path) name_cell(each.location);
+    for (Sink& each : finding.sinks) name_cell(each.location);
+    for (Fix& fix : finding.fixes) {
+      for (Edit& each : fix.edits) name_cell(each.range);
+    }
+    return finding;
+  }
+
+  void name_cell(SourceLocation& at) {
+    if (!at.cell) return;
+    const NotebookCell cell = *at.cell;
+    const std::string name = Notebook::cell_name(at.file, cell);
+    cells_.try_emplace(name, at.file, cell.number);
+    at = {name, cell.line, cell.column, cell.end_line, cell.end_column, at.function};
+  }
+
+  void finding(const Finding& as_found) {
+    const Finding finding = in_cells(as_found);
     show_around(finding.location);
     for (const PathStep& step : finding.path) show_around(step.location);
     for (const Sink& sink : finding.sinks) show_around(sink.location);
@@ -121,6 +141,10 @@ class DataWriter {
   void sources() {
     json_.key("sources").begin_object();
     for (const auto& [file, lines] : shown_) {
+      if (const auto cell = cells_.find(file); cell != cells_.end()) {
+        lines_of_cell(file, cell->second.first, cell->second.second, lines);
+        continue;
+      }
       if (sources_.text(file) == nullptr) continue;
       json_.key(file).begin_object();
       const auto last = static_cast<int>(sources_.lines(file).size());
@@ -133,12 +157,25 @@ class DataWriter {
     json_.end_object();
   }
 
+  void lines_of_cell(const std::string& name, const std::string& file, int number,
+                     const std::set<int>& lines) {
+    const Notebook* notebook = sources_.notebook(file);
+    if (notebook == nullptr) return;
+    json_.key(name).begin_object();
+    for (int line : lines) {
+      if (const auto text = notebook->line_of_cell(number, line))
+        json_.member(std::to_string(line), text->substr(0, kLongestLine));
+    }
+    json_.end_object();
+  }
+
   JsonStream json_;
   FieldWriter put_;
   const Report& report_;
   Frames frames_;
   SourceFiles sources_;
   std::map<std::string, std::set<int>> shown_;
+  std::map<std::string, std::pair<std::string, int>> cells_;  // by the name shown: notebook and number
 };
 
 }  // namespace

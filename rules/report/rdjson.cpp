@@ -7,6 +7,7 @@
 
 #include "rules/report/format.h"
 #include "rules/report/json_stream.h"
+#include "rules/report/shown_place.h"
 
 namespace dtype_guard {
 namespace {
@@ -44,7 +45,8 @@ class RdjsonWriter {
   void diagnostic(const Finding& finding) {
     const bool possible = finding.certainty == Certainty::kPossible;
     json_.begin_object();
-    json_.member("message", fmt::format("{}{}", possible ? "possibly: " : "", finding.message));
+    json_.member("message", fmt::format("{}{}{}", possible ? "possibly: " : "", finding.message,
+                                        cell_words(finding.location)));
     json_.key("location");
     location(finding.location);
     json_.member("severity", severity(finding.level));
@@ -113,7 +115,7 @@ class RdjsonWriter {
 
   void related_location(const std::string& message, const SourceLocation& at) {
     json_.begin_object();
-    json_.member("message", message);
+    json_.member("message", message + cell_words(at));
     json_.key("location");
     location(at);
     json_.end_object();

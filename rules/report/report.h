@@ -100,6 +100,8 @@ bool is_failure(const NotAnalysed& entry);
 inline constexpr std::string_view kNotSeen = "not-seen";
 // Those functions, for a closing line: "; not seen: calls of NAME, NAME", or empty.
 std::string not_seen(const Report& report);
+// The reason of an entry for a notebook whose cells are in another language.
+inline constexpr std::string_view kOtherLanguage = "language";
 // The reason of an entry for a call that is not decided.
 inline constexpr std::string_view kUndecided = "undecided";
 

@@ -10,6 +10,7 @@
 #include "rules/report/harm.h"
 #include "rules/report/line_hash.h"
 #include "rules/report/sarif_run.h"
+#include "rules/report/shown_place.h"
 #include "rules/report/source_files.h"
 #include "rules/text/utf8.h"
 
@@ -137,7 +138,7 @@ class SarifWriter {
       json_.end_object();
       json_.end_array();
     }
-    if (!text.empty()) message(text);
+    if (!text.empty()) message(std::string(text) + cell_words(at));
   }
 
   void result(const Finding& finding) {
@@ -148,7 +149,7 @@ class SarifWriter {
     if (fixed) json_.member("kind", "pass");
     json_.member("level", fixed ? "none" : name(finding.level));
     const bool possible = finding.certainty == Certainty::kPossible;
-    message((possible ? "possibly: " : "") + finding.message);
+    message((possible ? "possibly: " : "") + finding.message + cell_words(finding.location));
     json_.key("locations").begin_array();
     json_.begin_object();
     location(finding.location, "");

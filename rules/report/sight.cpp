@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rules/report/shown_place.h"
 #include "rules/text/printable.h"
 
 namespace dtype_guard {
@@ -32,8 +33,7 @@ std::string place(const UnseenCall& call) {
   const std::string of = call.detail.empty()      ? ""
                          : call.cause == "budget" ? fmt::format(" under '{}'", printable(call.detail))
                                                   : fmt::format(" of {}", printable(call.detail));
-  return fmt::format("'{}'{} at {}:{}", printable(call.name), of, printable(call.location.file),
-                     call.location.line);
+  return fmt::format("'{}'{} at {}", printable(call.name), of, shown_line(call.location));
 }
 
 }  // namespace

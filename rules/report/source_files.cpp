@@ -3,16 +3,19 @@
 #include <fstream>
 #include <iterator>
 
+#include "rules/text/language.h"
+
 namespace dtype_guard {
 namespace {
 
 constexpr std::uintmax_t kLargestFile = 16U << 20U;
+constexpr std::uintmax_t kLargestNotebook = 512U << 20U;  // most of which is pictures
 
-bool read(const std::filesystem::path& path, std::string& text) {
+bool read(const std::filesystem::path& path, std::string& text, std::uintmax_t largest) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) return false;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  if (error || size > kLargestFile) return false;
+  if (error || size > largest) return false;
   std::ifstream in(path, std::ios::binary);
   if (!in) return false;
   text.assign(std::istreambuf_iterator<char>(in), {});
@@ -37,9 +40,18 @@ const SourceFiles::Source& SourceFiles::of(const std::string& file) {
   const auto known = files_.find(file);
   if (known != files_.end()) return known->second;
   Source& source = files_[file];
-  source.readable = !file.empty() && read(root_ / file, source.text);
+  const std::uintmax_t largest = is_notebook(file) ? kLargestNotebook : kLargestFile;
+  source.readable = !file.empty() && read(root_ / file, source.text, largest);
   source.lines = lines_of(source.text);
   return source;
+}
+
+const Notebook* SourceFiles::notebook(const std::string& file) {
+  if (!is_notebook(file)) return nullptr;
+  const auto [entry, added] = notebooks_.try_emplace(file);
+  std::string text;
+  if (added && read(root_ / file, text, kLargestNotebook)) entry->second = notebook_of(text);
+  return entry->second ? &*entry->second : nullptr;
 }
 
 std::string_view SourceFiles::line(const std::string& file, int number) {

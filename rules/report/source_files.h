@@ -4,9 +4,12 @@
 
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "rules/notebook/notebook.h"
 
 namespace dtype_guard {
 
@@ -16,6 +19,8 @@ class SourceFiles {
 
   // nullptr when it cannot be read. `file` is relative to the root or absolute.
   const std::string* text(const std::string& file) { return of(file).text_or_null(); }
+  // Where a file is a notebook that can be read: its cells, without the file's text.
+  const Notebook* notebook(const std::string& file);
   // Lines end as compilers see it, at LF; a CR before it is not part of the line.
   const std::vector<std::string_view>& lines(const std::string& file) { return of(file).lines; }
   // Empty when there is no such line, which counts from 1.
@@ -32,6 +37,7 @@ class SourceFiles {
 
   std::filesystem::path root_;
   std::map<std::string, Source> files_;
+  std::map<std::string, std::optional<Notebook>> notebooks_;
 };
 
 // Splits text at LF and drops a CR before it; text that ends in a newline has no further, empty line.

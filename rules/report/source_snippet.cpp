@@ -53,11 +53,24 @@ std::string marks(std::size_t caret, std::size_t end) {
 
 }  // namespace
 
+// In a notebook it is the cell's line that is shown.
 std::string SourceSnippets::of(const SourceLocation& location) {
   if (location.line < 1 || location.file.empty()) return {};
-  const std::vector<std::string_view>& lines = files_.lines(location.file);
-  if (static_cast<std::size_t>(location.line) > lines.size()) return {};
-  const Rendered rendered = render(lines[static_cast<std::size_t>(location.line) - 1]);
+  if (!location.cell) {
+    const std::vector<std::string_view>& lines = files_.lines(location.file);
+    if (static_cast<std::size_t>(location.line) > lines.size()) return {};
+    return shown(lines[static_cast<std::size_t>(location.line) - 1], location);
+  }
+  const Notebook* notebook = files_.notebook(location.file);
+  if (notebook == nullptr) return {};
+  const NotebookCell& cell = *location.cell;
+  const SourceLocation in_cell{"", cell.line, cell.column, cell.end_line, cell.end_column, ""};
+  const std::optional<std::string_view> line = notebook->line_of_cell(cell.number, cell.line);
+  return line ? shown(*line, in_cell) : std::string();
+}
+
+std::string SourceSnippets::shown(std::string_view line, const SourceLocation& location) {
+  const Rendered rendered = render(line);
 
   const std::size_t caret = column_at(rendered, location.column);
   const bool ends_later = location.end_line > location.line;

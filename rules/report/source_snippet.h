@@ -19,6 +19,8 @@ class SourceSnippets {
   std::string of(const SourceLocation& location);
 
  private:
+  static std::string shown(std::string_view line, const SourceLocation& location);
+
   SourceFiles files_;
 };
 

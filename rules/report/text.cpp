@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rules/report/report.h"
+#include "rules/report/shown_place.h"
 #include "rules/report/sight.h"
 #include "rules/report/source_snippet.h"
 #include "rules/report/statistics.h"
@@ -19,14 +20,6 @@ namespace {
 
 std::string plural(std::uint64_t count, std::string_view thing) {
   return fmt::format("{} {}{}", count, thing, count == 1 ? "" : "s");
-}
-
-std::string place(const SourceLocation& location) {
-  if (location.file.empty()) return "(unknown place)";
-  const std::string file = printable(location.file);
-  if (location.line < 1) return file;
-  if (location.column < 1) return fmt::format("{}:{}", file, location.line);
-  return fmt::format("{}:{}:{}", file, location.line, location.column);
 }
 
 class TextWriter {
@@ -51,9 +44,9 @@ class TextWriter {
     for (const Finding& finding : report_.findings) {
       if (finding.baseline == "fixed") {
         const std::string& function = finding.location.function;
-        out_ << fmt::format("{}: fixed: {}{} [{}]\n", place(finding.location), printable(finding.message),
-                            function.empty() ? "" : fmt::format(", in '{}'", printable(function)),
-                            printable(finding.rule));
+        out_ << fmt::format(
+            "{}: fixed: {}{} [{}]\n", shown_place(finding.location), printable(finding.message),
+            function.empty() ? "" : fmt::format(", in '{}'", printable(function)), printable(finding.rule));
       } else if (finding.suppression) {
         suppressed(finding);
       }
@@ -81,7 +74,7 @@ class TextWriter {
 
   void open_finding(const Finding& finding) {
     const std::string possible = finding.certainty == Certainty::kPossible ? "possibly: " : "";
-    out_ << fmt::format("{} {} {}{} [{}]\n", painted(place(finding.location) + ":", "1"),
+    out_ << fmt::format("{} {} {}{} [{}]\n", painted(shown_place(finding.location) + ":", "1"),
                         painted_level(finding.level), possible, printable(finding.message),
                         printable(finding.rule));
     shown_ = &finding.location;
@@ -101,7 +94,7 @@ class TextWriter {
   }
 
   void note(const SourceLocation& location, const std::string& text) {
-    out_ << fmt::format("{} {} {}\n", painted(place(location) + ":", "1"), painted_level(Level::kNote),
+    out_ << fmt::format("{} {} {}\n", painted(shown_place(location) + ":", "1"), painted_level(Level::kNote),
                         printable(text));
     const bool same_line = shown_ != nullptr && shown_->file == location.file &&
                            shown_->line == location.line && shown_->column == location.column;
@@ -232,8 +225,8 @@ class TextWriter {
 
   void suppressed(const Finding& finding) {
     const std::string& reason = finding.suppression->reason;
-    out_ << fmt::format("{}: suppressed: {} [{}]{}\n", place(finding.location), printable(finding.message),
-                        printable(finding.rule),
+    out_ << fmt::format("{}: suppressed: {} [{}]{}\n", shown_place(finding.location),
+                        printable(finding.message), printable(finding.rule),
                         reason.empty() ? " (no reason given)" : ": " + printable(reason));
   }
 

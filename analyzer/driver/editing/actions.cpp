@@ -106,6 +106,7 @@ void Actions::add_fixes(const Finding& finding, const std::vector<Json>& shown, 
 // asks for it.
 void Actions::add_comment(const Finding& finding, const std::vector<Json>& shown, Json& out) {
   const std::string path = absolute_path(project_.root(), finding.location.file);
+  if (is_notebook(path)) return;  // a line of its file is no line of Python
   const std::string* text = texts_.text(path);
   if (!text || is_older(path) || finding.location.line < 1 || find_rule(finding.rule) == nullptr) return;
   const lsp::Lines lines(*text);

@@ -8,6 +8,7 @@
 
 #include "analyzer/clang/preambles.h"
 #include "analyzer/driver/carried_headers.h"
+#include "analyzer/driver/code_of_files.h"
 #include "analyzer/driver/command_line.h"
 #include "analyzer/driver/editing/diagnostics.h"
 #include "analyzer/driver/reading.h"
@@ -19,8 +20,6 @@
 #include "rules/files/input_file.h"
 
 namespace dtype_guard::driver {
-
-using source::CompileCommand;
 
 namespace {
 
@@ -76,7 +75,7 @@ void EditedProject::list_files() {
   if (is_listed_) return;
   sources_ = find_sources(options_);
   on_disk_.clear();
-  for (const CompileCommand& each : sources_.commands) {
+  for (const source::CompileCommand& each : sources_.commands) {
     if (source::is_python(each.file)) on_disk_.push_back(each.file);
   }
   std::sort(on_disk_.begin(), on_disk_.end());
@@ -92,7 +91,7 @@ void EditedProject::take_texts(const EditedTexts& edited) {
   for (const auto& [path, document] : edited) open.insert(path);
   std::erase_if(prepared_, [&](const std::string& each) { return !open.contains(each); });
   preambles_->keep_only(open);
-  std::erase_if(sources_.commands, [&](const CompileCommand& each) {
+  std::erase_if(sources_.commands, [&](const source::CompileCommand& each) {
     return source::is_python(each.file) && !std::binary_search(on_disk_.begin(), on_disk_.end(), each.file);
   });
   for (const auto& [path, document] : edited) {
@@ -105,7 +104,7 @@ void EditedProject::take_texts(const EditedTexts& edited) {
         !std::filesystem::exists(path)) {
       const auto behind = std::upper_bound(
           sources_.commands.begin(), sources_.commands.end(), path,
-          [](const std::string& name, const CompileCommand& each) { return name < each.file; });
+          [](const std::string& name, const source::CompileCommand& each) { return name < each.file; });
       sources_.commands.insert(behind, {std::filesystem::current_path().string(), path, {}});
       is_listed = true;
     }
@@ -130,7 +129,7 @@ void EditedProject::take_text(const std::string& path, const EditedText& documen
 void EditedProject::take_cxx(const std::string& path, const EditedText& document) {
   const bool is_compiled = source::is_cxx(path) && !source::is_header(path) &&
                            std::any_of(sources_.commands.begin(), sources_.commands.end(),
-                                       [&](const CompileCommand& each) { return each.file == path; });
+                                       [&](const source::CompileCommand& each) { return each.file == path; });
   if (is_compiled) take_text(path, document);
 }
 
@@ -138,21 +137,21 @@ bool EditedProject::is_of_disk(const std::string& path) const {
   return !source::is_python(path) && !sources_.texts.contains(path);
 }
 
-const CompileCommand* EditedProject::next_to_prepare(const EditedTexts& edited) const {
+const source::CompileCommand* EditedProject::next_to_prepare(const EditedTexts& edited) const {
   if (!clang_front_end::is_built_in() || !is_set_up_) return nullptr;
-  const auto next =
-      std::find_if(sources_.commands.begin(), sources_.commands.end(), [&](const CompileCommand& each) {
-        return edited.contains(each.file) && source::is_cxx(each.file) && !source::is_header(each.file) &&
-               !left_out_.contains(each.file) && !prepared_.contains(each.file) &&
-               !preambles_->has(each.file);
-      });
+  const auto next = std::find_if(sources_.commands.begin(), sources_.commands.end(),
+                                 [&](const source::CompileCommand& each) {
+                                   return edited.contains(each.file) && source::is_cxx(each.file) &&
+                                          !source::is_header(each.file) && !left_out_.contains(each.file) &&
+                                          !prepared_.contains(each.file) && !preambles_->has(each.file);
+                                 });
   return next == sources_.commands.end() ? nullptr : &*next;
 }
 
 bool EditedProject::waits_to_prepare(const EditedTexts& edited) const { return next_to_prepare(edited); }
 
 void EditedProject::prepare(const EditedTexts& edited, const BeforeStep& step) {
-  const CompileCommand* const next = next_to_prepare(edited);
+  const source::CompileCommand* const next = next_to_prepare(edited);
   if (!next) return;
   step(next->file);
   prepared_.insert(next->file);
@@ -162,7 +161,7 @@ void EditedProject::prepare(const EditedTexts& edited, const BeforeStep& step) {
 
 void EditedProject::read_all(const BeforeStep& step, const ReadCount& count) {
   std::string files;
-  for (const CompileCommand& each : sources_.commands)
+  for (const source::CompileCommand& each : sources_.commands)
     if (source::is_python(each.file)) files += each.file + '\n';
   // What an import means may change with every file that comes or goes.
   if (files != kept_for_) {
@@ -177,17 +176,17 @@ void EditedProject::read_all(const BeforeStep& step, const ReadCount& count) {
   read_ = sources_;
   summaries_ = read_with_headers(options_, read_, cache, [&](const SourceList& list) {
     std::vector<FileSummary> out;
-    for (const CompileCommand& each : list.commands) {
+    for (const source::CompileCommand& each : list.commands) {
       count(out.size(), list.commands.size());
       out.push_back(kept_of(each, reader, step).summary);
     }
     return out;
   });
   modules_.clear();
-  for (const CompileCommand& each : read_.commands) modules_.push_back(&find_kept(each)->module);
+  for (const source::CompileCommand& each : read_.commands) modules_.push_back(&find_kept(each)->module);
 }
 
-EditedProject::Kept* EditedProject::find_kept(const CompileCommand& command) {
+EditedProject::Kept* EditedProject::find_kept(const source::CompileCommand& command) {
   std::list<Kept>& known = kept_[command.file];
   const auto same = std::find_if(known.begin(), known.end(), [&](const Kept& one) {
     return one.command.arguments == command.arguments && one.command.directory == command.directory;
@@ -195,8 +194,8 @@ EditedProject::Kept* EditedProject::find_kept(const CompileCommand& command) {
   return same == known.end() ? nullptr : &*same;
 }
 
-const EditedProject::Kept& EditedProject::kept_of(const CompileCommand& command, const SourceReader& reader,
-                                                  const BeforeStep& step) {
+const EditedProject::Kept& EditedProject::kept_of(const source::CompileCommand& command,
+                                                  const SourceReader& reader, const BeforeStep& step) {
   const bool is_left_out = left_out_.contains(command.file);
   Kept* const known = find_kept(command);
   if (!is_left_out && known && stamps_.are(known->rests_on, command.file, step)) return *known;
@@ -226,7 +225,7 @@ const EditedProject::Kept& EditedProject::kept_of(const CompileCommand& command,
   return kept_[command.file].emplace_back(std::move(fresh));
 }
 
-FileSummary EditedProject::broken(const CompileCommand& command) const {
+FileSummary EditedProject::broken(const source::CompileCommand& command) const {
   FileSummary out;
   out.root = root();
   out.source = sources_.user_code.report_name(command.file);
@@ -339,6 +338,7 @@ Report EditedProject::evaluate(const BeforeStep& step) {
   scope.disk = &*disk_;
   scope.on_trial = true;
   Report out = report_on(summaries_, root(), options, scope);
+  CodeOfFiles(*disk_, scope.texts).count_in_files(out);
   if (memo_.searches_fixes) memo_.changed.clear();
   return out;
 }

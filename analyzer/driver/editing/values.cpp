@@ -119,7 +119,7 @@ Values::Values(EditedProject& project, const EditedTexts& edited, const ClientVi
 
 Values::Expression Values::at(const std::string& path, const lsp::Position& position) {
   const std::string* text = texts_.text(path);
-  if (!text) return {};
+  if (!text || is_notebook(path)) return {};  // whose lines are not those of its code
   const lsp::Lines lines(*text);
   const int line = static_cast<int>(position.line) + 1;
   const std::size_t begin = lines.start(position.line);
@@ -274,6 +274,7 @@ Json Values::definition(const std::string& path, const lsp::Position& position) 
 
 // At the operands of calls that have a contract.
 Json Values::hints(const std::string& path, const lsp::Range& range) {
+  if (is_notebook(path)) return Json::array();
   struct Operand {
     SourceLocation place;
     std::string role;
