@@ -4,6 +4,7 @@
 #include <functional>
 #include <set>
 
+#include "analyzer/flow/program/function_index.h"
 #include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
@@ -93,6 +94,23 @@ bool may_convert_to_half(const Function& code, const FunctionInfo& info) {
   return std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
     return std::any_of(block.instructions.begin(), block.instructions.end(), converts);
   });
+}
+
+std::vector<const Instruction*> handed_to_unseen(const FunctionIndex& index, std::uint32_t function) {
+  const Function& code = index.function(function);
+  std::vector<const Instruction*> out;
+  const auto note = [&](const Instruction& from) {
+    if (from.op == Op::kCall && !from.name.empty()) out.push_back(&from);
+    return false;
+  };
+  for (const Block& block : code.blocks) {
+    for (const Instruction& each : block.instructions) {
+      if (each.op != Op::kCall || !index.may_run(each).empty()) continue;
+      for (std::size_t i = each.name.starts_with(kAttributeCall) ? 1 : 0; i < each.args.size(); ++i)
+        Sources(code, index.info(function)).any(each.args[i].value, note);
+    }
+  }
+  return out;
 }
 
 }  // namespace dtype_guard::flow
