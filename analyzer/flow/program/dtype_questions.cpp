@@ -26,12 +26,14 @@ bool DtypeQuestions::states_precision() const {
     return std::any_of(called.begin(), called.end(),
                        [&](std::uint32_t each) { return index_.function(each).foreign; });
   };
+  const auto is_seen = [&](const Instruction& call) { return !index_.may_run(call).empty(); };
   bool out = false;
   for (std::uint32_t i = 0; i < index_.module().functions.size() && !out; ++i) {
     if (index_.function(i).foreign) continue;
     out = index_.effects(i).states_precision;
     const std::vector<const Instruction*> handed =
-        out ? std::vector<const Instruction*>() : handed_to_unseen(index_, i);
+        out ? std::vector<const Instruction*>()
+            : handed_to_unseen(index_.function(i), index_.info(i), is_seen);
     out = out || std::any_of(handed.begin(), handed.end(), is_foreign);
   }
   states_precision_ = out;

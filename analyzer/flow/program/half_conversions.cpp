@@ -4,7 +4,6 @@
 #include <functional>
 #include <set>
 
-#include "analyzer/flow/program/function_index.h"
 #include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
@@ -96,8 +95,8 @@ bool may_convert_to_half(const Function& code, const FunctionInfo& info) {
   });
 }
 
-std::vector<const Instruction*> handed_to_unseen(const FunctionIndex& index, std::uint32_t function) {
-  const Function& code = index.function(function);
+std::vector<const Instruction*> handed_to_unseen(const Function& code, const FunctionInfo& info,
+                                                 const std::function<bool(const Instruction&)>& is_seen) {
   std::vector<const Instruction*> out;
   const auto note = [&](const Instruction& from) {
     if (from.op == Op::kCall && !from.name.empty()) out.push_back(&from);
@@ -105,9 +104,9 @@ std::vector<const Instruction*> handed_to_unseen(const FunctionIndex& index, std
   };
   for (const Block& block : code.blocks) {
     for (const Instruction& each : block.instructions) {
-      if (each.op != Op::kCall || !index.may_run(each).empty()) continue;
+      if (each.op != Op::kCall || is_seen(each)) continue;
       for (std::size_t i = each.name.starts_with(kAttributeCall) ? 1 : 0; i < each.args.size(); ++i)
-        Sources(code, index.info(function)).any(each.args[i].value, note);
+        Sources(code, info).any(each.args[i].value, note);
     }
   }
   return out;
