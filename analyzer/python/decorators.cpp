@@ -54,8 +54,25 @@ std::string_view first_parameter(const Node& function) {
                                 : first.child(0).text();
 }
 
-// What the functions around a place take first: one of them is the function that is decorated.
-using Taken = std::vector<std::string_view>;
+// What the functions around a place take first, one of which is the function that is decorated; and names
+// that the innermost of them binds to something else than it was handed.
+struct Taken {
+  std::vector<std::string_view> first;
+  std::set<std::string_view> rebound;
+};
+
+void add_rebound(const Node& node, std::set<std::string_view>& out, int depth) {
+  if (depth > kMaxDepth || node.is("function_definition") || node.is("lambda")) return;
+  const auto add = [&](const Node& target) {
+    if (target.is("identifier")) out.insert(target.text());
+    for (const Node& each : target.children()) {
+      if (each.is("identifier") && !target.is("subscript") && !target.is("attribute"))
+        out.insert(each.text());
+    }
+  };
+  if (node.is("assignment") || node.is("for_statement")) add(node.field("left"));
+  for (const Node& each : node.children()) add_rebound(each, out, depth + 1);
+}
 
 struct Returns {
   int all = 0, hand_on = 0;
@@ -63,13 +80,17 @@ struct Returns {
 
 bool hands_on(const Node& given, const Taken& taken) {
   const auto is_taken = [&](const Node& name) {
-    return name.is("identifier") && std::find(taken.begin(), taken.end(), name.text()) != taken.end();
+    return name.is("identifier") &&
+           std::find(taken.first.begin(), taken.first.end(), name.text()) != taken.first.end();
   };
   if (is_taken(given)) return true;
   if (!given.is("call") || !is_taken(given.field("function"))) return false;
   const std::vector<Node> arguments = given.field("arguments").children();
-  return std::any_of(arguments.begin(), arguments.end(),
-                     [](const Node& each) { return each.is("list_splat") || each.is("dictionary_splat"); });
+  const auto is_splat = [](const Node& each) { return each.is("list_splat") || each.is("dictionary_splat"); };
+  return std::any_of(arguments.begin(), arguments.end(), is_splat) &&
+         std::none_of(arguments.begin(), arguments.end(), [&](const Node& each) {
+           return taken.rebound.contains((is_splat(each) ? each.child(0) : each).text());
+         });
 }
 
 bool some_function_hands_on(const Node& function, Taken taken, int depth);
@@ -89,7 +110,9 @@ void look(const Node& node, const Taken& taken, Returns& returns, bool& below, i
 }
 
 bool some_function_hands_on(const Node& function, Taken taken, int depth) {
-  taken.push_back(first_parameter(function));
+  taken.first.push_back(first_parameter(function));
+  taken.rebound.clear();
+  add_rebound(function.field("body"), taken.rebound, 0);
   Returns returns;
   bool below = false;
   look(function.field("body"), taken, returns, below, depth);

@@ -56,6 +56,12 @@ void FileLowering::lower(const FunctionDefinition& definition) {
   if (lowering.too_large()) return unit_.not_lowered(definition.name, definition.node, "it is too large");
   // What it is handed is its decorators' doing.
   lowered.foreign = lowered.foreign || definition.is_opaque;
+  if (definition.decorates_method()) {
+    lowered.key = undecorated_key(definition);
+    lowered.name += ".<undecorated>";
+    lowered.external = false;
+    unit_.add(FunctionLowering(unit_, definition).run_decorated());
+  }
   unit_.add(std::move(lowered));
 }
 

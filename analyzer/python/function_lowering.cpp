@@ -56,8 +56,8 @@ Builder::Position FunctionLowering::position(const Node& node) const {
   return {node.range(), folded(node.text()), castable[node] ? Written::kTensor : Written::kOther};
 }
 
-Function FunctionLowering::run() {
-  if (is_module_code()) return run_module_code();
+// What the function is, and where.
+void FunctionLowering::head() {
   function_.key = definition_.key;
   const bool nested = outer_ != nullptr;
   const bool method = definition_.owner && !definition_.is_static && !definition_.is_class_method;
@@ -75,6 +75,11 @@ Function FunctionLowering::run() {
   function_.external = !nested && !is_private && !definition_.is_property;
   const Node name = definition_.node.field("name");
   function_.range = (name ? name : definition_.node).range();
+}
+
+Function FunctionLowering::run() {
+  if (is_module_code()) return run_module_code();
+  head();
   const Node code = definition_.node.field("body");
   find_locals(code);
   numbers_ = numbers_of(definition_, unit_.modules());

@@ -25,6 +25,8 @@ class FunctionLowering {
   void find_module_names();
   // What a class gives its objects: nothing where it holds nothing of that kind.
   std::optional<flow::Function> run_class_attributes(const ClassDefinition& of);
+  // Of a method that decorators of the file make: what run() gives is what they are handed (undecorated_key).
+  flow::Function run_decorated();
   // Names of enclosing functions that the body uses.
   const std::set<std::string>& captured() const { return captured_; }
   // Then what run() gave is no account of the function.
@@ -45,6 +47,7 @@ class FunctionLowering {
   };
 
   // functions (function_lowering.cpp)
+  void head();
   void parameters();
   void body(const Node& block);
   bool knows(const std::string& name) const;
@@ -150,6 +153,8 @@ class FunctionLowering {
 
   // dictionaries (lower_dictionaries.cpp)
   ValueId dictionary(const Node& node);
+  ValueId dictionary_comprehension(const Node& node);
+  bool comprehended(const Node& node, const std::function<void(const std::string&, const Node&)>& add);
   ValueId made_dictionary(const std::vector<Given>& arguments);
   std::optional<ValueId> looked_up(const std::string& method, ValueId dictionary,
                                    const std::vector<Given>& arguments);
@@ -184,6 +189,7 @@ class FunctionLowering {
   std::optional<ValueId> default_function(const Node& written, const SourceFile& file);
   void add_defaults(const FunctionDefinition& callee, const std::vector<Given>& arguments, Arguments& handed);
   ValueId wrapped(const FunctionDefinition& function);
+  std::string function_of_method(const FunctionDefinition& method);
 
   // attributes of classes (class_attributes.cpp)
   std::optional<ValueId> class_value(const Node& written, const SourceFile& file);
@@ -302,6 +308,7 @@ const Operator* torch_function(const std::string& name);
 std::vector<std::string> class_attribute_names(const ClassDefinition& of);
 bool has_class_attributes(const ClassDefinition& of, const Modules& modules, int depth);
 std::string class_attributes_key(const ClassDefinition& of);
+std::string undecorated_key(const FunctionDefinition& method);
 
 // Of a function or class as a value, the key of what runs where it is called. A stub is added to the file.
 std::optional<std::string> function_key(FileUnit& unit, const Entity& entity);

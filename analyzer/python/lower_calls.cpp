@@ -129,7 +129,8 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function
   switch (callee.kind) {
     case Entity::Kind::kFunction: {
       // A body in sight is followed; what the contract says of a function of that name holds as well.
-      if (!callee.function->wrappers.empty()) return call_value(wrapped(*callee.function), arguments);
+      if (!callee.function->wrappers.empty() && !callee.function->owner)
+        return call_value(wrapped(*callee.function), arguments);
       if (callee.function->is_opaque) return unknown_call(callee.function->name, std::nullopt, arguments);
       const std::string dotted = callee.function->file->module() + "." + callee.function->name;
       if (const Api* api = unit_.contract(dotted)) sink(*api, arguments);

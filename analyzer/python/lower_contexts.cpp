@@ -180,7 +180,11 @@ bool FunctionLowering::enter_decorators() {
     const Node what = each.child(0);
     const Entity callee = resolve(what.is("call") ? what.field("function") : what);
     if (callee.kind == Entity::Kind::kValue) entered = enter_context(what) || entered;
-    if (callee.kind == Entity::Kind::kFunction) entered = enter_unknown(*callee.function) || entered;
+    // What a wrapper does around the body is seen where it runs it.
+    const bool is_run = std::any_of(definition_.wrappers.begin(), definition_.wrappers.end(),
+                                    [&](const Node& wrapper) { return wrapper.range() == each.range(); });
+    if (callee.kind == Entity::Kind::kFunction && !is_run)
+      entered = enter_unknown(*callee.function) || entered;
     if (callee.kind != Entity::Kind::kLibrary) continue;
     if (is_autocast(callee.name)) {
       entered = enter_context(what) || entered;

@@ -58,7 +58,8 @@ ValueId FunctionLowering::wrapped(const FunctionDefinition& function) {
   if (global_depth_ >= kMaxNested) return builder_.unknown();
   const SourceFile* before = std::exchange(global_file_, function.file);
   ++global_depth_;
-  ValueId out = builder_.value(Op::kClosure, function.key, {});
+  ValueId out = builder_.value(Op::kClosure,
+                               function.decorates_method() ? function_of_method(function) : function.key, {});
   for (auto each = function.wrappers.rbegin(); each != function.wrappers.rend(); ++each) {
     const Node what = each->child(0);
     const Node name = what.is("call") ? what.field("function") : what;
@@ -75,6 +76,60 @@ ValueId FunctionLowering::wrapped(const FunctionDefinition& function) {
   --global_depth_;
   global_file_ = before;
   return out;
+}
+
+std::string undecorated_key(const FunctionDefinition& method) { return "undecorated::" + method.key; }
+
+// A method as decorators are handed it: a function that takes the object first.
+std::string FunctionLowering::function_of_method(const FunctionDefinition& method) {
+  Function out;
+  out.key = "function_of::" + method.key;
+  out.name = method.owner->name + "." + method.name + ".<function>";
+  out.kind = FunctionKind::kLambda;
+  out.external = false;
+  out.range = method.node.field("name").range();
+  Builder builder(out);
+  out.parameters.resize(3);
+  out.parameters[0].name = "self";
+  out.parameters[1].name = "args";
+  out.parameters[1].rest = Rest::kPositional;
+  out.parameters[2].name = "kwargs";
+  out.parameters[2].rest = Rest::kKeywords;
+  const ValueId object = builder.parameter(1), positions = builder.parameter(2), names = builder.parameter(3);
+  builder.give_back(
+      builder.value(Op::kCall, undecorated_key(method), {{"", object}, {"*", positions}, {"**", names}}));
+  builder.finish();
+  const std::string key = out.key;
+  unit_.add_once(std::move(out));
+  return key;
+}
+
+// What stands in the class: what its decorators make of the method, run with what the method is handed.
+Function FunctionLowering::run_decorated() {
+  head();
+  const Builder::At at(builder_, Builder::Position{function_.range, definition_.name});
+  const ValueId object = builder_.parameter(0);
+  const ValueId made = wrapped(definition_);
+  Arguments handed = {{"", made}, {"", object}};
+  bool first = true, by_name = false;
+  for (const Node& each : definition_.node.field("parameters").children()) {
+    by_name = by_name || each.is("keyword_separator");
+    if (each.is("keyword_separator") || each.is("positional_separator") || std::exchange(first, false))
+      continue;
+    function_.parameters.push_back(describe_parameter(definition_, each, unit_.modules()));
+    Parameter& parameter = function_.parameters.back();
+    describe_module(definition_, each, unit_.modules(), parameter);
+    describe_default(unit_, definition_, each, parameter);
+    by_name = by_name || parameter.rest == Rest::kPositional;
+    const std::string name = parameter.rest == Rest::kPositional ? "*"
+                             : parameter.rest == Rest::kKeywords ? "**"
+                             : by_name                           ? parameter.name
+                                                                 : "";
+    handed.push_back({name, builder_.parameter(static_cast<int>(function_.parameters.size()))});
+  }
+  builder_.give_back(builder_.value(Op::kCall, std::string(kAttributeCall) + "__call__", std::move(handed)));
+  builder_.finish();
+  return std::move(function_);
 }
 
 }  // namespace dtype_guard::python

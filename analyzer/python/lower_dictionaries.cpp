@@ -23,6 +23,41 @@ ValueId FunctionLowering::dictionary(const Node& node) {
   return known ? made : builder_.unknown();
 }
 
+// {key: f(key) for key in ("a", "b")}: what each round gives, by its name. False where the names are not
+// written out.
+bool FunctionLowering::comprehended(const Node& node,
+                                    const std::function<void(const std::string&, const Node&)>& add) {
+  const Node pair = node.field("body");
+  std::vector<Node> clauses;
+  for (const Node& each : node.children()) {
+    if (each.is("for_in_clause") || each.is("if_clause")) clauses.push_back(each);
+  }
+  if (clauses.size() != 1) return false;
+  const Node name = clauses[0].field("left"), over = clauses[0].field("right");
+  const auto all = displayed(over);
+  if (!all || !name.is("identifier") || name.text() != pair.field("key").text()) return false;
+  std::vector<std::string> names;
+  for (const Node& each : *all) {
+    const auto text = literal(each);
+    if (!text) return false;
+    names.push_back(*text);
+  }
+  std::size_t next = 0;
+  loop_over(name, over, [&] { add(names[next++], pair.field("value")); });
+  return true;
+}
+
+ValueId FunctionLowering::dictionary_comprehension(const Node& node) {
+  const ValueId made = builder_.value(Op::kObject, std::string(kDictionary), {});
+  const bool known = comprehended(node, [&](const std::string& name, const Node& held) {
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kField, name, 0});
+    builder_.store(std::move(place), callable(held));
+  });
+  return known ? made : builder_.unknown();
+}
+
 // dict(a=x, b=y)
 ValueId FunctionLowering::made_dictionary(const std::vector<Given>& arguments) {
   const ValueId made = builder_.value(Op::kObject, std::string(kDictionary), {});
@@ -66,7 +101,7 @@ std::optional<ValueId> FunctionLowering::module_dictionary(const std::vector<Giv
     for (const Given& each : given(of)) {
       if (!each.name.empty() && each.name != "*" && each.name != "**") add(each.name, each.node);
     }
-  } else if (of) {
+  } else if (of && !(of.is("dictionary_comprehension") && comprehended(of, add))) {
     return builder_.value(Op::kCall, "?torch.nn.ModuleDict", {{"", value(of)}});
   }
   return made;

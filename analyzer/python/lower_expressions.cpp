@@ -59,6 +59,7 @@ ValueId FunctionLowering::value_of(const Node& node) {
       {"list", &FunctionLowering::display},
       {"expression_list", &FunctionLowering::display},
       {"dictionary", &FunctionLowering::dictionary},
+      {"dictionary_comprehension", &FunctionLowering::dictionary_comprehension},
       {"list_comprehension", &FunctionLowering::comprehension},
       {"generator_expression", &FunctionLowering::comprehension},
       {"lambda", &FunctionLowering::lambda},

@@ -200,7 +200,8 @@ std::optional<ValueId> FunctionLowering::library_function(const std::string& nam
 }
 
 std::optional<ValueId> FunctionLowering::function_value(const Entity& entity) {
-  const bool is_wrapped = entity.kind == Entity::Kind::kFunction && !entity.function->wrappers.empty();
+  const bool is_wrapped =
+      entity.kind == Entity::Kind::kFunction && !entity.function->wrappers.empty() && !entity.function->owner;
   if (is_wrapped) return wrapped(*entity.function);
   const std::optional<std::string> key = function_key(unit_, entity);
   if (!key) return std::nullopt;

@@ -105,11 +105,15 @@ std::unique_ptr<FunctionDefinition> SourceFile::define(const Node& node, const s
     out->is_property = out->is_property || name == "property" || name.ends_with("cached_property");
     if (is_transparent(name)) continue;
     out->is_opaque = true;
-    const Global* local = owner ? nullptr : global(name);
+    const Global* local = global(name);
     known = known && local && local->function && !local->rebound;
     out->wrappers.push_back(each);
   }
-  if (!known) out->wrappers.clear();
+  // What a class makes of a method by another decorator is no function of the object.
+  const bool of_object =
+      owner && !out->is_static && !out->is_class_method && !out->is_property && !out->name.starts_with("__");
+  if (!known || (owner && !of_object)) out->wrappers.clear();
+  if (out->decorates_method()) out->is_opaque = false;
   return out;
 }
 

@@ -28,8 +28,10 @@ struct FunctionDefinition {
   bool is_property = false;
   bool is_nested = false;
   bool is_opaque = false;  // a decorator may give something else back
-  // Where it is opaque through functions of its file alone: these, as decorators.
+  // Functions of its file that make something else of it, as decorators, where no others do.
   std::vector<Node> wrappers;
+  // These make a method of what is written: what stands in the class by its key is what they give.
+  bool decorates_method() const { return owner && !wrappers.empty(); }
 };
 
 // A class in sight, or else what a library calls it.

@@ -14,6 +14,10 @@ inline constexpr std::string_view kModuleCode = "<module>";
 inline constexpr std::string_view kGlobals = "globals::";
 // A context that is entered and of which nothing is known: it may turn autocast on or off.
 inline constexpr std::string_view kUnseenContext = "unseen_context";
+// The device of `autocast_enabled::`, and of torch.is_autocast_enabled in models of libraries, that asks
+// whether the program has models run in another precision than they were loaded in: by autocast, a
+// conversion, a trainer.
+inline constexpr std::string_view kElsewhere = "elsewhere";
 // class_attribute(object, name, value): what the object's class holds, where the object has no own; and
 // "of_class::CLASS" the same asked of the class. Not what other code sets.
 inline constexpr std::string_view kClassAttribute = "class_attribute";

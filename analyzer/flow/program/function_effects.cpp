@@ -1,6 +1,9 @@
 #include "analyzer/flow/program/function_effects.h"
 
+#include <algorithm>
+
 #include "analyzer/flow/program/half_conversions.h"
+#include "rules/operators/precision_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -102,10 +105,24 @@ FieldAccess access_of(const Instruction& each, const std::string& field, const V
   return out;
 }
 
+// Turned on, or perhaps.
+bool turns_autocast_on(const Instruction& each, const FunctionInfo& info) {
+  if (each.op != Op::kSetAutocast) return false;
+  return std::none_of(each.args.begin(), each.args.end(), [&](const Argument& one) {
+    const Instruction* made = one.name == "on" ? info.definition(one.value) : nullptr;
+    const bool* is_on = made && made->op == Op::kConst ? std::get_if<bool>(&made->constant) : nullptr;
+    return is_on && !*is_on;
+  });
+}
+
+bool makes_what_states_precision(const Instruction& each) {
+  return (each.op == Op::kCall || each.op == Op::kObject) && dtype_guard::states_precision(each.name);
+}
+
 }  // namespace
 
 FunctionEffects::FunctionEffects(const Function& code, const FunctionInfo& info)
-    : may_make_half(may_convert_to_half(code, info)) {
+    : may_make_half(may_convert_to_half(code, info)), states_precision(may_make_half) {
   const Values values(code);
   for (const Block& block : code.blocks) {
     for (const Instruction& each : block.instructions) {
@@ -116,6 +133,8 @@ FunctionEffects::FunctionEffects(const Function& code, const FunctionInfo& info)
       if (each.op == Op::kSetAutocast) autocasts.push_back(&each);
       if (each.op == Op::kCall || each.op == Op::kClosure) runs.push_back(&each);
       asks_for_dtypes = asks_for_dtypes || each.op == Op::kDtypeOf;
+      states_precision =
+          states_precision || turns_autocast_on(each, info) || makes_what_states_precision(each);
       names_dtypes = names_dtypes || each.op == Op::kDtypeOf || std::holds_alternative<Dtype>(each.constant);
     }
   }

@@ -87,4 +87,21 @@ bool may_convert_to_half(const Function& code, const FunctionInfo& info) {
   });
 }
 
+std::vector<const Instruction*> handed_to_unseen(const Function& code, const FunctionInfo& info,
+                                                 const std::function<bool(const Instruction&)>& is_seen) {
+  std::vector<const Instruction*> out;
+  const auto note = [&](const Instruction& from) {
+    if (from.op == Op::kCall && !from.name.empty()) out.push_back(&from);
+    return false;
+  };
+  for (const Block& block : code.blocks) {
+    for (const Instruction& each : block.instructions) {
+      if (each.op != Op::kCall || is_seen(each)) continue;
+      for (std::size_t i = each.name.starts_with(kAttributeCall) ? 1 : 0; i < each.args.size(); ++i)
+        Sources(code, info).any(each.args[i].value, note);
+    }
+  }
+  return out;
+}
+
 }  // namespace dtype_guard::flow

@@ -2,10 +2,16 @@
 // within the function. Python writes a module's conversion as it writes a tensor's.
 #pragma once
 
+#include <functional>
+#include <vector>
+
 #include "analyzer/flow/program/function_info.h"
 
 namespace dtype_guard::flow {
 
 bool may_convert_to_half(const Function& code, const FunctionInfo& info);
+// The calls by key of whose results one may be handed to code that is not in sight, which may convert it.
+std::vector<const Instruction*> handed_to_unseen(const Function& code, const FunctionInfo& info,
+                                                 const std::function<bool(const Instruction&)>& is_seen);
 
 }  // namespace dtype_guard::flow

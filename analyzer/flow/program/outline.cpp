@@ -202,7 +202,9 @@ Outline outline_of(const Program& program) {
   for (std::size_t i = 0; i < kMostParameters; ++i) all(program.calls_of_objects.is_called_with_casts(i));
   for (std::uint32_t i = 0; i < module.functions.size(); ++i) {
     one.clear();
-    Heads(module.functions[i], program.functions.effects(i), one).run();
+    const FunctionEffects& effects = program.functions.effects(i);
+    Heads(module.functions[i], effects, one).run();
+    one(effects.states_precision);
     const XXH128_hash_t hash = XXH3_128bits(one.text().data(), one.text().size());
     all(hash.high64, hash.low64);
   }

@@ -53,7 +53,7 @@ TEST_CASE_METHOD(Operations, "operators: the table says what a sum of two dtypes
 }
 
 TEST_CASE_METHOD(Operations, "scalars: a comparison of known numbers is known") {
-  Scalars scalars{options.device, names, effects, questions, memory, ranks};
+  Scalars scalars{subject, names, effects, questions, memory, ranks};
   give(1, tensor(Dtype::kFloat32, Rank::exactly(3)));
   give(5, *scalars.scalar_operation(*activation, at(5), state));
   give(6, Value(Alternative::integer(3)));
@@ -70,6 +70,18 @@ TEST_CASE_METHOD(Operations, "dictionaries: what a root is handed may lack a key
   CHECK(dictionaries.looked_up(known, 5, "other", Value::none()) == Value::none());
   CHECK(dictionaries.looked_up(input, 6, "mask", Value::none()).begin()->kind == Kind::kUnknown);
   CHECK(!dictionaries.dictionary_operation(*activation, at(4), state));
+}
+
+TEST_CASE_METHOD(Operations, "dictionaries: a text names the field that it is") {
+  HeapObject known;
+  known.type = "dict";
+  const Key mask = names.ids.field("mask");
+  known.cells[mask] = value(state, 1);
+  CHECK(dictionaries.named_by(known, Value(Alternative::text("mask"))) == mask);
+  CHECK(dictionaries.named_by(known, Value(Alternative::text("other"))).kind == Key::Kind::kAny);
+  CHECK(dictionaries.named_by(known, Value::unknown()).kind == Key::Kind::kAny);
+  known.rest = value(state, 1);
+  CHECK(dictionaries.named_by(known, Value(Alternative::text("mask"))).kind == Key::Kind::kAny);
 }
 
 TEST_CASE_METHOD(Operations, "dynamic operators: an index takes what stands there, and x += y may be x + y") {

@@ -23,7 +23,8 @@ bool binds(const Function& callee, const Instruction& instruction) {
 struct BoundArguments::Spread {
   std::vector<Value> positions;
   std::vector<std::pair<std::string, Value>> names;
-  bool more_positions = false, more_names = false;  // of which nothing is known
+  bool more_positions = false, more_names = false;  // how many is not known
+  Value each;  // of these positions, the last there are; bottom: not known
   // A root's own keywords, handed on: which they are is known by the names that are asked for.
   HeapId open = 0;
 };
@@ -36,6 +37,7 @@ BoundArguments::Spread BoundArguments::spread(const Instruction& instruction,
     const std::string& name = instruction.args[skipped + i].name;
     if (name != "*" && name != "**") {
       if (name.empty() && !out.more_positions) out.positions.push_back(handed[i]);
+      if (name.empty()) out.each = {};
       if (!name.empty()) out.names.emplace_back(name, handed[i]);
       continue;
     }
@@ -50,6 +52,9 @@ BoundArguments::Spread BoundArguments::spread(const Instruction& instruction,
       for (const auto& [key, cell] : object->cells) out.names.emplace_back(ids_.field_name(key.id), cell);
       if (object->is_input) out.open = object->original ? object->original : one->object;
     } else {
+      const bool has_many = object && object->kind == HeapObject::Kind::kContainer && object->cells.empty() &&
+                            object->stands == HeapObject::Stands::kForItself;
+      if (name == "*") out.each = has_many && !out.more_positions ? object->rest : Value();
       (name == "*" ? out.more_positions : out.more_names) = true;
     }
   }
@@ -78,7 +83,7 @@ Value BoundArguments::rest_of(const Parameter& parameter, ContextId context, con
     rest.kind = HeapObject::Kind::kContainer;
     for (const Value& each : handed.positions)
       rest.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(rest.cells.size())}] = each;
-    if (handed.more_positions) rest.rest = Value::unknown();
+    if (handed.more_positions) rest.rest = handed.each.is_bottom() ? Value::unknown() : handed.each;
   } else {
     rest.type = kDictionary;
     for (const auto& [name, value] : handed.names) rest.cells[ids_.field(name)] = value;
@@ -123,6 +128,12 @@ std::vector<Value> BoundArguments::bound(const Function& callee, const Instructi
     if (parameter.rest != Rest::kNone) {
       one = rest_of(parameter, context, left, state);
     } else if (one.is_bottom()) {
+      // What has no default is among them, else the call throws.
+      const bool is_one_of_many = !parameter.default_value && !left.more_names && !left.each.is_bottom();
+      if (is_one_of_many) {
+        one = left.each;
+        continue;
+      }
       const bool decided = parameter.default_value && !left.more_positions && !left.more_names;
       const Value function = decided ? default_function(parameter, index_, context, ids_, state) : Value();
       const Value otherwise = !function.is_bottom() ? function

@@ -20,6 +20,18 @@ constexpr std::size_t kMaxVisits = 64;
 // programs with few and many of either.
 constexpr std::size_t kObjectsForGuard = 2048;
 constexpr ValueId kResult = 0;  // where a finished activation has its result; no instruction has that id
+
+// Whether a function that is given back captured variables of that frame, which outlive the call with it.
+bool is_captured(HeapId frame, const Value& given_back, const State& state) {
+  return std::any_of(given_back.begin(), given_back.end(), [&](const Alternative& each) {
+    const HeapObject* closure = each.kind == Alternative::Kind::kClosure ? state.find(each.object) : nullptr;
+    return closure && std::any_of(closure->cells.begin(), closure->cells.end(), [&](const auto& cell) {
+             return std::any_of(cell.second.begin(), cell.second.end(), [&](const Alternative& one) {
+               return one.kind == Alternative::Kind::kReference && one.object == frame;
+             });
+           });
+  });
+}
 }  // namespace
 
 Engine::Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
@@ -70,7 +82,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
   registrations_.take_over_changes(state, std::move(changes), activation);
-  state.erase(activation.frame);
+  if (!is_captured(activation.frame, result, state)) state.erase(activation.frame);
   state.guards = after_call(std::move(guards), state.guards, activation.context, symbols_);
   std::erase_if(state.tests, [&](const PassedTest& each) {
     return each.context == activation.context && each.test->op == Op::kBranch;

@@ -104,7 +104,7 @@ class Engine final : public Evaluator {
   Inputs inputs_{subject_, root_, names_, effects_, made_, memory_, made_half_, *this};
   OtherMethods others_{subject_.program, names_, effects_, memory_, inputs_, *this};
   Operators operators_{subject_, names_, effects_, rounds_, memory_, ranks_};
-  Scalars scalars_{options_.device, names_, effects_, questions_, memory_, ranks_};
+  Scalars scalars_{subject_, names_, effects_, questions_, memory_, ranks_};
   Dictionaries dictionaries_{names_, questions_};
   DynamicOperators dynamic_{names_, memory_, ranks_, dictionaries_, conversions_, registrations_, *this};
   LibraryModules modules_{subject_, root_, names_, questions_, rounds_, memory_, sinks_, operators_, *this};

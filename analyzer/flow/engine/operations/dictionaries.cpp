@@ -46,6 +46,18 @@ Value Dictionaries::one_of_dictionary(const HeapObject& dictionary, const Value&
   return Value(std::move(all));
 }
 
+Key Dictionaries::named_by(const HeapObject& object, const Value& text) const {
+  const Alternative* one = text.single();
+  if (!one || one->kind != Kind::kString || !one->has_number || !object.rest.is_bottom())
+    return {Key::Kind::kAny, 0};
+  for (const auto& [key, cell] : object.cells) {
+    const bool is_it =
+        key.kind == Key::Kind::kField && Alternative::text(ids_.field_name(key.id)).number == one->number;
+    if (is_it) return key;
+  }
+  return {Key::Kind::kAny, 0};
+}
+
 std::optional<Value> Dictionaries::dictionary_operation(const Activation& activation,
                                                         const Instruction& instruction, State& state) {
   const std::string& what = instruction.name;

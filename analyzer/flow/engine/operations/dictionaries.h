@@ -17,6 +17,9 @@ class Dictionaries {
   std::optional<Value> dictionary_operation(const Activation& activation, const Instruction& instruction,
                                             State& state);
   Value one_of_dictionary(const HeapObject& dictionary, const Value& key);
+  // The field of an object that a text names, which is known where the code runs; of any field, where it has
+  // none of that name.
+  Key named_by(const HeapObject& object, const Value& text) const;
   Value looked_up(const HeapObject& dictionary, HeapId id, const std::string& name, const Value& otherwise);
 
  private:

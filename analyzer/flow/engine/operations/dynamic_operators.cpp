@@ -85,13 +85,15 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
   Value whole = argument(state, instruction, 0);
   if (const Alternative* one = whole.single(); one && one->kind == Kind::kReference)
     whole = memory_.read(state, Location{one->object, one->key});
-  const Key key = element_key(activation, instruction, state);
+  const Key written = element_key(activation, instruction, state);
   const Value* by = named(state, instruction, "key");
   Value out;
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject) {
       const bool sliced = takes_slices(instruction);
       const HeapObject* object = state.find(each.object);
+      const bool is_computed = object && by && written.kind == Key::Kind::kAny;
+      const Key key = is_computed ? dictionaries_.named_by(*object, *by) : written;
       const bool by_any_key = object && object->type == kDictionary && key.kind == Key::Kind::kAny;
       const Key by_name = by_any_key ? named_key(activation, instruction, state) : key;
       const auto stored = by_any_key ? object->cells.find(by_name) : Cells::const_iterator();

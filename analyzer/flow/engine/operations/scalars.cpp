@@ -9,6 +9,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/operators/shape_questions.h"
 #include "rules/operators/library_names.h"
 
@@ -122,9 +123,11 @@ std::optional<Value> Scalars::autocast_question(const Instruction& instruction, 
   const std::string what = instruction.name.substr(0, split);
   if (what != "autocast_dtype" && what != "autocast_enabled") return std::nullopt;
   const std::string device = split == std::string::npos ? "" : instruction.name.substr(split + 2);
+  if (device == kElsewhere) return Value(Alternative::boolean(subject_.program.questions.states_precision()));
+  const std::string& of_analysis = subject_.options.device;
   const auto elsewhere = state.autocast.elsewhere.find(device);
-  if (device != device_ && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
-  const AutocastState& autocast = device == device_ ? state.autocast : elsewhere->second;
+  if (device != of_analysis && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
+  const AutocastState& autocast = device == of_analysis ? state.autocast : elsewhere->second;
   if (what == "autocast_dtype") return Value(Alternative::a_dtype(autocast.dtype));
   const bool known = autocast.may_be_on != autocast.may_be_off;
   return Value(Alternative::boolean(known ? std::optional(autocast.may_be_on) : std::nullopt));

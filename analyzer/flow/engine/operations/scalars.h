@@ -3,18 +3,18 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "analyzer/flow/engine/conditions/proved_ranks.h"
 #include "analyzer/flow/engine/speculation.h"
+#include "analyzer/flow/engine/subject.h"
 
 namespace dtype_guard::flow {
 
 class Scalars {
  public:
-  Scalars(const std::string& device, Names& names, Effects& effects, Questions& questions, Memory& memory,
+  Scalars(const Subject& subject, Names& names, Effects& effects, Questions& questions, Memory& memory,
           Ranks& ranks)
-      : device_(device),
+      : subject_(subject),
         symbols_(names.symbols),
         ids_(names.ids),
         effects_(effects),
@@ -41,7 +41,7 @@ class Scalars {
   std::optional<Value> arithmetic(const Asked& asked);
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
-  const std::string& device_;  // that the analysis is for
+  const Subject& subject_;
   SymbolSets& symbols_;
   Identities& ids_;
   Effects& effects_;

@@ -39,7 +39,7 @@ def load(dtype, implementation):
         return LoadedModel(dtype)
     model = LoadedFlashModel(dtype)
     for hidden_states in ELSEWHERE:
-        if not torch.is_autocast_enabled():
+        if not torch.is_autocast_enabled() and not torch.is_autocast_enabled("elsewhere"):
             q = hidden_states * model.weight
             flash_attn_func(q, q, q)
     return model
