@@ -122,7 +122,9 @@ bool makes_what_states_precision(const Instruction& each) {
 }  // namespace
 
 FunctionEffects::FunctionEffects(const Function& code, const FunctionInfo& info)
-    : may_make_half(may_convert_to_half(code, info)), states_precision(may_make_half) {
+    : may_make_half(may_convert_to_half(code, info)),
+      may_name_half(flow::may_name_half(code)),
+      states_precision(may_make_half) {
   const Values values(code);
   for (const Block& block : code.blocks) {
     for (const Instruction& each : block.instructions) {

@@ -37,7 +37,8 @@ struct FunctionEffects {
   std::vector<const Instruction*> runs;       // calls, and closures that it makes
   std::vector<const Instruction*> autocasts;  // what it sets it to
   bool may_make_half = false;                 // converts a module to half: half_conversions.h
-  bool states_precision = false;              // that, or turns autocast on, or has a library do either
+  bool may_name_half = false;                 // a half type: likewise
+  bool states_precision = false;              // makes half, or turns autocast on, or has a library do either
   bool asks_for_dtypes = false;               // of a tensor
   // That, or names one: of a table that dtypes are looked up in, which function runs goes with the dtype.
   bool names_dtypes = false;

@@ -104,4 +104,22 @@ std::vector<const Instruction*> handed_to_unseen(const Function& code, const Fun
   return out;
 }
 
+bool may_name_half(const Constant& constant) {
+  if (const Dtype* dtype = std::get_if<Dtype>(&constant)) return is_half(*dtype);
+  const std::string* text = std::get_if<std::string>(&constant);
+  const auto has = [&](std::string_view part) { return text && text->find(part) != std::string::npos; };
+  return has("float16") || has("fp16") || has("bf16") || has("half") || has("Half");
+}
+
+bool may_name_half(const Function& code) {
+  const auto names = [](const Instruction& each) { return may_name_half(each.constant); };
+  return std::any_of(code.parameters.begin(), code.parameters.end(),
+                     [](const Parameter& each) {
+                       return each.default_value && may_name_half(*each.default_value);
+                     }) ||
+         std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
+           return std::any_of(block.instructions.begin(), block.instructions.end(), names);
+         });
+}
+
 }  // namespace dtype_guard::flow

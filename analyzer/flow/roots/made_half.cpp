@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/program/consulted.h"
+#include "analyzer/flow/program/half_conversions.h"
 #include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/reach.h"
 
@@ -96,6 +97,21 @@ static Functions makers(const Program& program) {
   return out;
 }
 
+// Of these, those that may come to a half type that is named somewhere: what they are handed states none.
+static Functions that_come_to_half(const Program& program, const Functions& roots) {
+  const FunctionIndex& index = program.functions;
+  const auto by_default = [](const Parameter& each) {
+    return each.default_value && may_name_half(*each.default_value);
+  };
+  const std::vector<ClassFacts>& classes = index.module().classes;
+  const bool some_field = std::any_of(classes.begin(), classes.end(), [&](const ClassFacts& each) {
+    return std::any_of(each.settable.begin(), each.settable.end(), by_default);
+  });
+  if (some_field) return roots;  // which objects have it is not looked for
+  return roots_that_run(
+      index, roots, functions_with(index, [&](std::uint32_t id) { return index.effects(id).may_name_half; }));
+}
+
 // What others run is seen there.
 static Functions callers_first(const FunctionIndex& index, const Functions& roots) {
   std::map<std::uint32_t, std::size_t> callers;
@@ -139,9 +155,9 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
   std::map<Registration::Kind, Halves> found;
   std::set<std::uint32_t> seen;  // run as a root, or within one
   bool is_cut_short = false;
-  const auto look_at = [&](const Functions& functions) {
+  const auto look_at = [&](const Functions& among, const Functions& functions) {
     if (functions.empty()) return;
-    for (const std::uint32_t root : callers_first(index_, roots_that_call(program_, all, functions))) {
+    for (const std::uint32_t root : callers_first(index_, roots_that_call(program_, among, functions))) {
       if (is_cut_short) return;
       if (seen.contains(root)) continue;
       HalvesOfRoot of_root;
@@ -161,14 +177,15 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
       }
     }
   };
-  look_at(functions_with(index_, [&](std::uint32_t id) { return index_.effects(id).may_make_half; }));
+  look_at(that_come_to_half(program_, all),
+          functions_with(index_, [&](std::uint32_t id) { return index_.effects(id).may_make_half; }));
   const auto made = [&](std::uint32_t id) {
     const Function& each = index_.function(id);
     return each.kind == FunctionKind::kConstructor &&
            std::any_of(found.begin(), found.end(),
                        [&](const auto& one) { return one.second.half.contains(each.class_name); });
   };
-  look_at(functions_with(index_, made));
+  look_at(all, functions_with(index_, made));
   if (is_cut_short) {  // what was not looked at may make half whatever it makes
     const std::set<std::string> any = classes_made_by(index_, all);
     known = ClassesMadeHalf{any, any};
