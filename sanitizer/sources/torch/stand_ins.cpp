@@ -20,6 +20,15 @@ struct StandIn {
 };
 constinit StandIn stand_ins[kStandIns] = {};
 
+// The call that it is part of has begun, and may be a finding already.
+void write_now() {
+  Process* mapped = process();
+  if (mapped == nullptr) return;
+  QuietSection quiet;
+  ScratchLease lease(*mapped);
+  if (lease.get() != nullptr && open_journal(*mapped, *lease.get())) write_stand_ins(*mapped, *lease.get());
+}
+
 }  // namespace
 
 void note_stand_in(const char* operator_name) {
@@ -30,7 +39,8 @@ void note_stand_in(const char* operator_name) {
     std::uint32_t free = 0;
     if (!one.state.compare_exchange_strong(free, 1, std::memory_order_acq_rel)) continue;
     strncpy(one.name, operator_name, kLongest - 1);
-    return one.state.store(2, std::memory_order_release);
+    one.state.store(2, std::memory_order_release);
+    return write_now();
   }
 }
 
