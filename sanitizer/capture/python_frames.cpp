@@ -2,6 +2,9 @@
 
 #include <cstring>
 
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/platform/system.h"
 
@@ -242,6 +245,35 @@ bool read_frame(const Layout& known, std::uintptr_t frame, PythonFrame& out) {
   return true;
 }
 
+bool is_module(const Layout& known, std::uintptr_t name) {
+  constexpr char kModule[] = {'<', 'm', 'o', 'd', 'u', 'l', 'e', '>'};
+  return std::memcmp(reinterpret_cast<const void*>(name + known.ascii_size), kModule, sizeof kModule) == 0;
+}
+
+// Tells the places of calls apart. The code of a module or of a notebook's cell is freed once it has run, and
+// the next may lie where it lay, line table and all: its lines count, as far as the beginning of the table
+// goes, and not where it lies. Other code lives as long as a function.
+std::uint64_t frame_position(const Layout& known, std::uintptr_t frame) {
+  constexpr std::uint64_t kMix = 0xd6e8feb86659fd93U;
+  constexpr std::uintptr_t kMostBytes = 256;
+  const bool is_object = known.frames_are_objects != 0;  // which counts its instructions
+  std::uintptr_t instruction = at(frame + known.instruction);
+  if (is_object) instruction = static_cast<std::uint32_t>(instruction);
+  const bool may_be_of_c = known.is_entry == 0 && !is_object;
+  if (may_be_of_c && *reinterpret_cast<const char*>(frame + known.owner) >= kOwnedByCStack)
+    return instruction;
+  const std::uintptr_t code = at(frame + known.code) & ~kReferenceTags;
+  if (code == 0) return instruction;
+  const std::uintptr_t table = at(code + known.line_table), name = at(code + known.qualified_name);
+  const std::uint64_t start =
+      (at(code + known.file_name) ^ static_cast<std::uint32_t>(at(code + known.first_line))) * kMix;
+  if (table == 0 || name == 0 || !is_module(known, name)) return (start ^ code ^ table) * kMix ^ instruction;
+  const std::uintptr_t size = at(table + kVarSize), offset = is_object ? instruction : instruction - code;
+  const void* lines = reinterpret_cast<const void*>(table + kBytesHeader);
+  if (size > kMostBytes) return (start ^ code ^ XXH3_64bits(lines, kMostBytes)) * kMix ^ instruction;
+  return (start ^ XXH3_64bits(lines, size)) * kMix ^ offset;
+}
+
 // Major and minor number, as in the table; before 3.11 only a text has them ("3.10.13 (main, ...").
 std::uint32_t version_of(const LoadedObject& object) {
   if (const auto* stated = static_cast<const std::uint32_t*>(object.find_object("Py_Version")))
@@ -317,10 +349,7 @@ std::uint64_t read_python_position() {
   std::uintptr_t frame = innermost(*known);
   constexpr int kFrames = 4;
   for (int i = 0; i < kFrames && frame != 0; ++i) {
-    std::uintptr_t instruction = at(frame + known->instruction);
-    if (known->frames_are_objects != 0)  // a count within its code
-      instruction = at(frame + known->code) * 31 + static_cast<std::uint32_t>(instruction);
-    position = (position ^ instruction) * 0x9e3779b97f4a7c15U;
+    position = (position ^ frame_position(*known, frame)) * 0x9e3779b97f4a7c15U;
     frame = at(frame + known->previous);
   }
   return position;

@@ -54,6 +54,11 @@ class Torch(Case):
                 self.assertTrue(finding["path"][-1]["note"].endswith(step), finding["path"][-1]["note"])
                 self.assertEqual(finding["count"], {"recycled": 50, "in_a_loop": 20}.get(name, 1))
 
+    def test_code_that_is_freed(self):
+        """Another code lies at its address later: each finding opens at its own line."""
+        _, report = self.watched("torch_origins.py", "in_cells")
+        self.assertEqual(sorted(self.opening(finding) for finding in report["findings"]), [("cell.py", line) for line in range(1, 21)])
+
     def test_of_unknown_memory_no_origin_is_claimed(self):
         _, report = self.watched("torch_origins.py", "unknown")
         [finding] = report["findings"]

@@ -13,6 +13,7 @@
 #include "sanitizer/sources/torch/library.h"
 #include "sanitizer/sources/torch/operator_thunks.h"
 #include "sanitizer/sources/torch/origin_windows.h"
+#include "sanitizer/sources/torch/told_count.h"
 
 namespace dtype_guard::san::torch {
 namespace {
@@ -23,7 +24,8 @@ struct Bound {
   std::size_t tensors = 0;    // leading arguments that are tensors
   bool has_optional = false;  // an std::optional<at::Tensor> follows them
   std::uint32_t slots = 0;
-  std::atomic<std::uint64_t> entered{0}, untold{0};
+  std::atomic<std::uint64_t> entered{0};
+  ToldCount untold;
 };
 constinit Bound bound[kOperatorThunks];
 constinit std::size_t bound_count = 0;
@@ -161,7 +163,7 @@ BoundOperators bound_operators() {
 
 void write_untold(Process& process, Scratch& scratch) {
   for (std::size_t i = 0; i < bound_count; ++i) {
-    const std::uint64_t calls = bound[i].untold.load(std::memory_order_relaxed);
+    const std::uint64_t calls = bound[i].untold.take_untold();
     if (calls == 0) continue;
     TextBuffer<256> text;
     text << "torch=calls: " << calls << (calls == 1 ? " call" : " calls") << " of "
@@ -169,6 +171,13 @@ void write_untold(Process& process, Scratch& scratch) {
          << " under autocast had operands that differ in dtype: whether they are cast inside is not seen "
             "without records";
     write_note(process, scratch, text.view());
+  }
+}
+
+void forget_bound_calls() {
+  for (std::size_t i = 0; i < bound_count; ++i) {
+    bound[i].entered.store(0, std::memory_order_relaxed);
+    bound[i].untold.forget();
   }
 }
 
@@ -185,7 +194,6 @@ extern "C" void* dtype_san_enter_operator(std::uint32_t number, const std::uintp
   for (std::size_t i = 0; i < contract_of(one.row->api).operand_count; ++i)
     if (const int argument = one.row->arguments[i]; torch::can_read(one, argument))
       tensors[i] = torch::tensor_at(one, words, static_cast<std::size_t>(argument));
-  if (!torch::check_bound_call(one.row->api, tensors, caller))
-    one.untold.fetch_add(1, std::memory_order_relaxed);
+  if (!torch::check_bound_call(one.row->api, tensors, caller)) one.untold.add(1);
   return one.function;
 }

@@ -27,5 +27,7 @@ BoundOperators bound_operators();
 
 // Of calls under autocast whose operands differ: what becomes of them is not seen.
 void write_untold(Process& process, Scratch& scratch);
+// In a forked child.
+void forget_bound_calls();
 
 }  // namespace dtype_guard::san::torch

@@ -17,6 +17,7 @@
 #include "sanitizer/sources/torch/origins.h"
 #include "sanitizer/sources/torch/recasts.h"
 #include "sanitizer/sources/torch/sites.h"
+#include "sanitizer/sources/torch/stand_ins.h"
 #include "sanitizer/sources/torch/storage_life.h"
 #include "sanitizer/sources/torch/written_casts.h"
 
@@ -37,6 +38,7 @@ void wait_for_end(OpenRecord& open, const CallOperands& operands) {
 void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& detail) {
   ScratchLease lease(process);
   if (lease.get() == nullptr || !open_journal(process, *lease.get())) return;
+  write_stand_ins(process, *lease.get());
   const ApiContract& contract = contract_of(call.api);
   for (std::size_t i = 0; i < contract.operand_count; ++i) {
     const DLTensor* tensor = call.operands[i];

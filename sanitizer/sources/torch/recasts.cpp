@@ -5,6 +5,7 @@
 #include "sanitizer/contracts/watched_call.h"
 #include "sanitizer/platform/text_buffer.h"
 #include "sanitizer/sources/torch/sites.h"
+#include "sanitizer/sources/torch/told_count.h"
 
 namespace dtype_guard::san::torch {
 namespace {
@@ -15,7 +16,7 @@ struct Recast {
   std::atomic<SiteNumber> site;
   std::atomic<const ApiContract*> contract;
   std::atomic<std::uint32_t> roles;  // a bit for each operand that was cast
-  std::atomic<std::uint64_t> calls, bytes;
+  ToldCount calls, bytes;
 };
 constinit Recast recasts[kPlaces] = {};
 
@@ -35,10 +36,11 @@ std::uint64_t bytes_of(const DLTensor& tensor) {
   return bits / 8;
 }
 
-void write_recast(Process& process, Scratch& scratch, const Recast& one) {
+void write_recast(Process& process, Scratch& scratch, Recast& one) {
   const Site* site = sites.at(one.site.load());
   const ApiContract* contract = one.contract.load();
-  if (site == nullptr || contract == nullptr) return;
+  const std::uint64_t calls = one.calls.take_untold(), bytes = one.bytes.take_untold();
+  if (site == nullptr || contract == nullptr || calls == 0) return;
   TextBuffer<400> text;
   text << "torch: under autocast " << contract->name << " casts ";
   const char* before = "";
@@ -47,7 +49,7 @@ void write_recast(Process& process, Scratch& scratch, const Recast& one) {
     text << before << "'" << contract->operands[i].role << "'";
     before = ", ";
   }
-  text << " inside, for its operands differ in dtype: " << one.calls.load() << " calls, " << one.bytes.load()
+  text << " inside, for its operands differ in dtype: " << calls << " calls, " << bytes
        << " bytes read and written";
   if (site->python_depth != 0)
     text << ", at " << site->python[0].file << ":" << std::uint64_t{site->python[0].line};
@@ -74,13 +76,20 @@ void note_recast(const Operator& op, const ApiContract& contract, const CallOper
   if (one == nullptr) return;
   one->contract.store(&contract, std::memory_order_relaxed);
   one->roles.fetch_or(roles, std::memory_order_relaxed);
-  one->calls.fetch_add(1, std::memory_order_relaxed);
-  one->bytes.fetch_add(bytes, std::memory_order_relaxed);
+  one->bytes.add(bytes);
+  one->calls.add(1);
 }
 
 void write_recasts(Process& process, Scratch& scratch) {
-  for (const Recast& one : recasts)
+  for (Recast& one : recasts)
     if (one.site.load() != 0) write_recast(process, scratch, one);
+}
+
+void forget_recasts() {
+  for (Recast& one : recasts) {
+    one.calls.forget();
+    one.bytes.forget();
+  }
 }
 
 }  // namespace dtype_guard::san::torch

@@ -15,5 +15,7 @@ namespace dtype_guard::san::torch {
 void note_recast(const Operator& op, const ApiContract& contract, const CallOperands& written,
                  const CallOperands& got);
 void write_recasts(Process& process, Scratch& scratch);
+// In a forked child.
+void forget_recasts();
 
 }  // namespace dtype_guard::san::torch

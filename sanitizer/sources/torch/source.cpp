@@ -216,8 +216,19 @@ bool status(SourceStatus& to) {
   }
 }
 
-void note_limit(Process& process, Scratch& scratch, std::uint64_t count, const char* what) {
-  if (count == 0) return;
+// A child tells of what it does itself.
+void forked() {
+  forget_recasts();
+  forget_written_casts();
+  forget_unseen();
+  forget_bound_calls();
+}
+
+constinit std::atomic<std::uint64_t> told_storages{0}, told_operators{0};
+
+void note_limit(Process& process, Scratch& scratch, std::uint64_t count, std::atomic<std::uint64_t>& told,
+                const char* what) {
+  if (told.exchange(count, std::memory_order_relaxed) == count) return;
   TextBuffer<256> text;
   text << "torch: " << count << what;
   write_note(process, scratch, text.view());
@@ -229,9 +240,9 @@ void finish(Process& process, Scratch& scratch) {
   write_unseen(process, scratch);
   write_stand_ins(process, scratch);
   write_untold(process, scratch);
-  note_limit(process, scratch, storage_life.without_room(),
+  note_limit(process, scratch, storage_life.without_room(), told_storages,
              " storages found no room in the table of origins: none is claimed for them");
-  note_limit(process, scratch, sites.without_room(),
+  note_limit(process, scratch, sites.without_room(), told_operators,
              " operators found no room in the table of places: none is claimed for what they gave");
 }
 
@@ -241,6 +252,7 @@ void finish(Process& process, Scratch& scratch) {
 constinit const Source torch_source = {.name = "torch",
                                        .arrived = torch::arrived,
                                        .looked_up = torch::looked_up,
+                                       .forked = torch::forked,
                                        .finish = torch::finish,
                                        .status = torch::status};
 

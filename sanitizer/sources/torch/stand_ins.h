@@ -8,8 +8,10 @@
 
 namespace dtype_guard::san::torch {
 
-// The name of an operator that is seen for the first time; nothing for others.
+// The name of an operator that is seen for the first time; nothing for others. The journal has it at once,
+// for a job that is killed.
 void note_stand_in(const char* operator_name);
+// Those that this process's journal lacks: at its end, and before a finding of a forked child.
 void write_stand_ins(Process& process, Scratch& scratch);
 
 }  // namespace dtype_guard::san::torch

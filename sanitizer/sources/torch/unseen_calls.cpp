@@ -171,4 +171,8 @@ void write_unseen(Process& process, Scratch& scratch) {
   }
 }
 
+void forget_unseen() {
+  for (Function& function : functions) function.calls.store(0, std::memory_order_relaxed);
+}
+
 }  // namespace dtype_guard::san::torch

@@ -15,5 +15,7 @@ bool is_unseen_module(const char* symbol);
 void* watch_module(const char* symbol, void* function);
 
 void write_unseen(Process& process, Scratch& scratch);
+// In a forked child.
+void forget_unseen();
 
 }  // namespace dtype_guard::san::torch

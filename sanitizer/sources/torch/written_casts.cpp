@@ -5,6 +5,7 @@
 #include "sanitizer/contracts/dtype_names.h"
 #include "sanitizer/platform/text_buffer.h"
 #include "sanitizer/sources/torch/sites.h"
+#include "sanitizer/sources/torch/told_count.h"
 
 namespace dtype_guard::san::torch {
 namespace {
@@ -13,13 +14,14 @@ constexpr std::size_t kPlaces = 128;
 
 struct WrittenCast {
   std::atomic<SiteNumber> site;
-  std::atomic<std::uint64_t> times;
+  ToldCount times;
 };
 constinit WrittenCast casts[kPlaces] = {};
 
-void write_cast(Process& process, Scratch& scratch, const WrittenCast& one) {
+void write_cast(Process& process, Scratch& scratch, WrittenCast& one) {
   const Site* site = sites.at(one.site.load());
-  if (site == nullptr) return;
+  const std::uint64_t times = one.times.take_untold();
+  if (site == nullptr || times == 0) return;
   TextBuffer<400> text;
   text << "torch: attention that is written by hand is computed in "
        << dtype_name(kScalarTypes[site->result].packed) << ", for " << site->name << "(";
@@ -28,7 +30,7 @@ void write_cast(Process& process, Scratch& scratch, const WrittenCast& one) {
   text << ") casts what it is given";
   if (site->python_depth != 0)
     text << " at " << site->python[0].file << ":" << std::uint64_t{site->python[0].line};
-  text << ": " << one.times.load() << " operands. A cast that is written is no finding";
+  text << ": " << times << " operands. A cast that is written is no finding";
   write_note(process, scratch, text.view());
 }
 
@@ -42,14 +44,18 @@ void note_written_cast(const OriginChain& chain) {
     SiteNumber known = one.site.load(std::memory_order_relaxed);
     if (known != site && (known != 0 || (!one.site.compare_exchange_strong(known, site) && known != site)))
       continue;
-    one.times.fetch_add(1, std::memory_order_relaxed);
+    one.times.add(1);
     return;
   }
 }
 
 void write_written_casts(Process& process, Scratch& scratch) {
-  for (const WrittenCast& one : casts)
+  for (WrittenCast& one : casts)
     if (one.site.load() != 0) write_cast(process, scratch, one);
+}
+
+void forget_written_casts() {
+  for (WrittenCast& one : casts) one.times.forget();
 }
 
 }  // namespace dtype_guard::san::torch

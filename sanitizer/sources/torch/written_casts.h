@@ -11,5 +11,7 @@ namespace dtype_guard::san::torch {
 // `chain` is that of the operand which a cast widened.
 void note_written_cast(const OriginChain& chain);
 void write_written_casts(Process& process, Scratch& scratch);
+// In a forked child.
+void forget_written_casts();
 
 }  // namespace dtype_guard::san::torch

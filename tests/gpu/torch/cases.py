@@ -287,8 +287,8 @@ def xformers(jobs):
         raise Skip("nothing stands in for xformers")
     printed, report = jobs.own("xformers", **need(jobs, "xformers"))
     print(f"    {printed.strip()}, {report['watched']['calls']}")
-    silent(report, "right calls", least=2)
-    expect("dtype" in json.loads(printed)["raised"], "what is mixed raises in Python, before any record")
+    one_finding(report, MIXED, marked(HERE / "program.py", "xformers"), "its Function is called, and raises in Python")
+    expect("dtype" in json.loads(printed)["raised"] and checked(report) >= 2, "right calls are no finding, a mixed one is refused")
 
 
 def joined(jobs):

@@ -290,7 +290,8 @@ def flash_attn():
 
 
 def xformers():
-    """The library itself: calls with and without a backward. A call of mixed dtypes is refused by its Python code."""
+    """The library itself: calls with and without a backward. A call of mixed dtypes is refused by its Python code, where a
+    gradient is wanted inside its Function."""
     from xformers.ops import memory_efficient_attention
     torch.manual_seed(0)
     x = random(1, 64, 4, 64, dtype=LOW)

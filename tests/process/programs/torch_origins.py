@@ -86,6 +86,12 @@ def in_a_loop():
         attend(low() * table)  # call: in_a_loop
 
 
+def in_cells():
+    """As a notebook runs them: the code of each is freed once it has run, and that of the next may lie where it lay."""
+    for number in range(20):
+        exec(compile("\n" * number + "attend(low() * torch.ones(16))", "cell.py", "exec"), globals())
+
+
 def unknown():
     """Memory of another owner: nothing is known of how it was written."""
     import array
