@@ -46,19 +46,23 @@ bool on_path(const Module& module, const Instruction& call, const Finding& findi
 }
 
 // Whether one of these and what leads to the call stand in one loop. Where nothing here leads to it, it is
-// made by one of these.
+// made by one of these; of a method that is called by its name alone, which any class may have, that is not
+// known.
 bool call_is_in_loop(const Module& module, const Function& function,
                      const std::vector<const Instruction*>& rounds, const Finding& finding) {
   const FunctionInfo info(function);
-  std::vector<BlockId> repeated, leading;
+  std::vector<BlockId> repeated, named, leading;
   for (BlockId block = 0; block < function.blocks.size(); ++block) {
     for (const Instruction& each : function.blocks[block].instructions) {
-      if (std::find(rounds.begin(), rounds.end(), &each) != rounds.end()) repeated.push_back(block);
+      if (std::find(rounds.begin(), rounds.end(), &each) != rounds.end()) {
+        repeated.push_back(block);
+        if (!each.name.starts_with(kAttributeCall)) named.push_back(block);
+      }
       if ((each.op == Op::kSink || each.op == Op::kCall) && on_path(module, each, finding))
         leading.push_back(block);
     }
   }
-  if (leading.empty()) leading = repeated;
+  if (leading.empty()) leading = std::move(named);
   return std::any_of(info.loops.begin(), info.loops.end(), [&](const FunctionInfo::Loop& loop) {
     const auto is_inside = [&](BlockId block) { return loop.blocks[block]; };
     return std::any_of(repeated.begin(), repeated.end(), is_inside) &&
