@@ -97,19 +97,32 @@ static Functions makers(const Program& program) {
   return out;
 }
 
+// Classes with a field that is of a half type where nothing else is said: `dtype: torch.dtype = torch.half`.
+static std::set<std::string_view> classes_that_name_half(const Module& module) {
+  std::set<std::string_view> out;
+  for (const ClassFacts& each : module.classes) {
+    const bool any = std::any_of(each.settable.begin(), each.settable.end(), [](const Parameter& field) {
+      return field.default_value && may_name_half(*field.default_value);
+    });
+    if (any) out.insert(each.name);
+  }
+  return out;
+}
+
 // Of these, those that may come to a half type that is named somewhere: what they are handed states none.
 static Functions that_come_to_half(const Program& program, const Functions& roots) {
   const FunctionIndex& index = program.functions;
-  const auto by_default = [](const Parameter& each) {
-    return each.default_value && may_name_half(*each.default_value);
-  };
-  const std::vector<ClassFacts>& classes = index.module().classes;
-  const bool some_field = std::any_of(classes.begin(), classes.end(), [&](const ClassFacts& each) {
-    return std::any_of(each.settable.begin(), each.settable.end(), by_default);
-  });
-  if (some_field) return roots;  // which objects have it is not looked for
-  return roots_that_run(
-      index, roots, functions_with(index, [&](std::uint32_t id) { return index.effects(id).may_name_half; }));
+  const std::set<std::string_view> classes = classes_that_name_half(index.module());
+  const auto has = [&](std::string_view class_name) { return classes.contains(class_name); };
+  return roots_with_values_of(program, roots, functions_with(index, [&](std::uint32_t id) {
+                                const Function& code = index.function(id);
+                                const FunctionEffects& effects = index.effects(id);
+                                return effects.may_name_half || has(code.class_name) ||
+                                       std::any_of(code.parameters.begin(), code.parameters.end(),
+                                                   [&](const Parameter& each) { return has(each.type); }) ||
+                                       std::any_of(effects.makes.begin(), effects.makes.end(),
+                                                   [&](const Instruction* each) { return has(each->name); });
+                              }));
 }
 
 // What others run is seen there.

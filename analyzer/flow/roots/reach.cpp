@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/flow/operators/contractions.h"
+#include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -286,6 +287,21 @@ std::vector<std::uint32_t> nearest_first(const Program& program, const std::vect
 std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std::vector<std::uint32_t>& roots,
                                           const std::vector<std::uint32_t>& functions) {
   const Lists callers = callers_and_given_objects(index);
+  return chosen(roots, Reach(callers, functions));
+}
+
+std::vector<std::uint32_t> roots_with_values_of(const Program& program,
+                                                const std::vector<std::uint32_t>& roots,
+                                                const std::vector<std::uint32_t>& functions) {
+  const FunctionIndex& index = program.functions;
+  Lists callers = program.callers.by_key();
+  for (std::uint32_t i = 0; i < callers.size(); ++i) {
+    const std::string_view method = method_name(index.function(i));
+    if (!is_named(Named::kForward, method) && !is_named(Named::kCallOfObject, method))
+      callers[i] = program.callers.of(i);
+    for (const std::uint32_t each : constructors_of_given(index, index.function(i)))
+      callers[each].push_back(i);
+  }
   return chosen(roots, Reach(callers, functions));
 }
 

@@ -27,4 +27,10 @@ std::vector<std::uint32_t> roots_that_run(const FunctionIndex& index, const std:
 std::vector<std::uint32_t> roots_that_call(const Program& program, const std::vector<std::uint32_t>& roots,
                                            const std::vector<std::uint32_t>& functions);
 
+// Of `roots`, those that may have a value from one of `functions`: they call it, or are given an object made
+// by one that does. What layers give when they are run are tensors: these count where they are called by key.
+std::vector<std::uint32_t> roots_with_values_of(const Program& program,
+                                                const std::vector<std::uint32_t>& roots,
+                                                const std::vector<std::uint32_t>& functions);
+
 }  // namespace dtype_guard::flow
