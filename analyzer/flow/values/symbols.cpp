@@ -24,21 +24,10 @@ void walk(const Entries& a, const Entries& b, Both both, One one) {
   std::for_each(y, b.end(), one);
 }
 
-// Which way of which branch, made for certain or not.
-constexpr SymbolSets::Passage way(SymbolSets::Passage passage) { return passage >> 1U; }
-constexpr bool is_certain(SymbolSets::Passage passage) { return passage != 0 && passage % 2 == 0; }
-constexpr SymbolSets::Passage other_way(SymbolSets::Passage passage) { return passage ^ 2U; }
-
 template <typename Passages>
 Passages common(const Passages& a, const Passages& b) {
   Passages out;
-  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
-    if (way(*x) == way(*y)) {
-      out.push_back(*x++ | *y++);
-    } else {
-      ++(way(*x) < way(*y) ? x : y);
-    }
-  }
+  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
   return out;
 }
 
@@ -197,21 +186,12 @@ SymbolSets::Id SymbolSets::condition(Id set, bool is_true) {
 
 SymbolSets::Id SymbolSets::behind(Id set, std::vector<Passage> passages) {
   std::sort(passages.begin(), passages.end());
-  const auto last =
-      std::unique(passages.begin(), passages.end(), [](Passage a, Passage b) { return way(a) == way(b); });
-  passages.erase(last, passages.end());
   return intern({entries(set), std::move(passages)});
 }
 
 bool SymbolSets::is_behind(Id set, Passage passage) const {
   const std::vector<Passage>& all = sets_[set].set->passages;
-  return passage && std::binary_search(all.begin(), all.end(), passage,
-                                       [](Passage a, Passage b) { return way(a) < way(b); });
-}
-
-bool SymbolSets::excludes(Id set, Passage passage) const {
-  const std::vector<Passage>& all = sets_[set].set->passages;
-  return is_certain(passage) && std::binary_search(all.begin(), all.end(), other_way(passage));
+  return passage && std::binary_search(all.begin(), all.end(), passage);
 }
 
 SymbolSets::Relation SymbolSets::relation(Id a, Id b) const {
@@ -227,10 +207,7 @@ SymbolSets::Relation SymbolSets::relation(Id a, Id b) const {
         out = std::max(out, one);
       },
       [](const Entry&) {});
-  const std::vector<Passage>& passed = sets_[a].set->passages;
-  const bool are_apart =
-      std::any_of(passed.begin(), passed.end(), [&](Passage each) { return excludes(b, each); });
-  return are_apart ? Relation::kContradict : out;
+  return out;
 }
 
 }  // namespace dtype_guard::flow

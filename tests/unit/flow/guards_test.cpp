@@ -156,37 +156,6 @@ TEST_CASE("a guard that was passed on some of the ways excludes nothing") {
   CHECK(relation(no, {passed}, symbols) == Relation::kCorrelated);
 }
 
-TEST_CASE("what was made behind one way of a branch is not there behind the other") {
-  SymbolSets symbols;
-  using Relation = SymbolSets::Relation;
-  const auto guard = [&](bool taken, bool may_repeat) {
-    return Guard{7, 0, taken, symbols.of(1), SymbolSets::passage(3, taken, may_repeat)};
-  };
-  const auto made = [&](const Guard& passed) { return side_of({passed}, {}, symbols).symbols; };
-  const Guard yes = guard(true, false), no = guard(false, false);
-  CHECK(relation(made(yes), {no}, symbols) == Relation::kContradict);
-  CHECK(relation(made(yes), {yes}, symbols) == Relation::kAgree);
-  CHECK(symbols.relation(made(yes), made(no)) == Relation::kContradict);
-  CHECK(symbols.relation(symbols.either(made(yes), made(no)), made(no)) == Relation::kCorrelated);
-  // The next round of a loop may go the other way, and where ways met some had gone neither.
-  CHECK(relation(made(guard(true, true)), {guard(false, true)}, symbols) == Relation::kCorrelated);
-  Guard on_some_ways = yes;
-  on_some_ways.on_some_ways = true;
-  CHECK(relation(made(on_some_ways), {no}, symbols) == Relation::kCorrelated);
-  CHECK(relation(made(no), {on_some_ways}, symbols) == Relation::kCorrelated);
-}
-
-TEST_CASE("what follows a loop comes behind its body, and does not run again") {
-  for (const char* ways : {"b2 : b3", "b3 : b2"}) {
-    const Module module = graph("b0:\n  %1 = const unknown\n  jump b1\nb1:\n  branch %1 ? " +
-                                std::string(ways) + "\nb2:\n  jump b1\nb3:\n  return\n");
-    const FunctionInfo info(module.functions.front());
-    CHECK(info.order[2] < info.order[3]);
-    CHECK(info.repeats[2]);
-    CHECK_FALSE(info.repeats[3]);
-  }
-}
-
 TEST_CASE("the blocks of a loop are those that come back without leaving") {
   const Module module = graph(R"IR(b0:
   %1 = const unknown
