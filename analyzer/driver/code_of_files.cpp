@@ -120,7 +120,7 @@ bool CodeOfFiles::count_in_file(Fix& fix) {
                    placed->line,
                    placed->column + static_cast<int>(placed->end - placed->begin),
                    edit.range.function,
-                   found->cell(edit.range)};
+                   placed->cell};
       out.replacement = placed->replacement;
     }
     if (bytes.empty()) return false;

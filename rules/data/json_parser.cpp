@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <system_error>
 #include <unordered_set>
 #include <utility>
@@ -37,8 +39,8 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
 }  // namespace
 
-JsonParser::JsonParser(JsonNode& root, std::string_view text)
-    : root_(root), places_(std::make_shared<JsonPlaces>()) {
+JsonParser::JsonParser(JsonNode& root, std::string_view text, JsonNumbers numbers)
+    : root_(root), places_(std::make_shared<JsonPlaces>()), numbers_(numbers) {
   constexpr std::size_t kTypicalValue = 16;  // bytes of text
   places_->text = text;
   places_->all.reserve(text.size() / kTypicalValue + 1);
@@ -140,9 +142,25 @@ void JsonParser::array(JsonNode& node, int depth) {
   open_ = outer;
 }
 
+bool JsonParser::number_of_python(JsonNode& node) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  constexpr std::array<std::pair<std::string_view, double>, 3> kWords = {
+      {{"NaN", std::numeric_limits<double>::quiet_NaN()},
+       {"Infinity", kInfinity},
+       {"-Infinity", -kInfinity}}};
+  for (const auto& [word, value] : kWords) {
+    if (!text_.substr(at_).starts_with(word)) continue;
+    node.value = value;
+    at_ += word.size();
+    return true;
+  }
+  return false;
+}
+
 // An integer that fits keeps its type, also when it is written 2.0 or 2e3, as JSON Schema has it; every other
 // number is a double.
 void JsonParser::number(JsonNode& node) {
+  if (numbers_ == JsonNumbers::kOfPython && number_of_python(node)) return;
   const std::size_t begin = at_;
   const auto digits = [this] {
     if (at_ >= text_.size() || !is_digit(text_[at_])) unexpected("a digit");
@@ -182,7 +200,7 @@ void JsonParser::number(JsonNode& node) {
     // Too small is as good as 0; too large is nothing.
     const std::string written(first, last);
     real = std::strtod(written.c_str(), nullptr);
-    if (real > 1 || real < -1) {
+    if (numbers_ == JsonNumbers::kOfJson && (real > 1 || real < -1)) {
       throw JsonError(line_, open_ == nullptr ? "" : open_->pointer(),
                       fmt::format("found malformed JSON: number overflow parsing '{}'", written));
     }
@@ -277,9 +295,9 @@ void JsonParser::unexpected(const std::string& expected) const {
   malformed(found + ", expected " + expected);
 }
 
-JsonNode parse_located_json(std::string_view text) {
+JsonNode parse_located_json(std::string_view text, JsonNumbers numbers) {
   JsonNode root;
-  JsonParser(root, text).parse();
+  JsonParser(root, text, numbers).parse();
   return root;
 }
 

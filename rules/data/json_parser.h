@@ -12,9 +12,13 @@
 
 namespace dtype_guard {
 
+// Python's json writes numbers that are none of JSON: NaN, Infinity and -Infinity. Notebooks have them in
+// outputs.
+enum class JsonNumbers { kOfJson, kOfPython };
+
 class JsonParser {
  public:
-  JsonParser(JsonNode& root, std::string_view text);
+  JsonParser(JsonNode& root, std::string_view text, JsonNumbers numbers = JsonNumbers::kOfJson);
   void parse();  // throws JsonError
 
  private:
@@ -22,6 +26,7 @@ class JsonParser {
   void object(JsonNode& node, int depth);
   void array(JsonNode& node, int depth);
   void number(JsonNode& node);
+  bool number_of_python(JsonNode& node);
   void word(JsonNode& node);
   std::string string();
   void escape(std::string& to);
@@ -39,8 +44,9 @@ class JsonParser {
   std::size_t at_ = 0;
   std::size_t line_start_ = 0;
   int line_ = 1;
+  JsonNumbers numbers_;
 };
 
-JsonNode parse_located_json(std::string_view text);
+JsonNode parse_located_json(std::string_view text, JsonNumbers numbers = JsonNumbers::kOfJson);
 
 }  // namespace dtype_guard

@@ -67,11 +67,22 @@ std::size_t Notebook::file_end(std::size_t begin, std::size_t end) const {
 std::optional<NotebookCell> Notebook::cell(const SourceLocation& range) const {
   const Line* first = line_at(range.line);
   if (!first) return std::nullopt;
-  NotebookCell out{first->cell, first->line, range.column, 0, 0};
+  const auto column = [&](const Line& line, int of_code, int number) {
+    return number > 0 ? number + shift_at(line, offset(of_code, number)) : number;
+  };
+  NotebookCell out{first->cell, first->line, column(*first, range.line, range.column), 0, 0};
   if (const Line* last = line_at(range.end_line); last && last->cell == first->cell) {
     out.end_line = last->line;
-    out.end_column = range.end_column;
+    out.end_column = column(*last, range.end_line, range.end_column);
   }
+  return out;
+}
+
+int Notebook::shift_at(const Line& line, std::size_t code) const {
+  int out = 0;
+  const auto first = std::lower_bound(shifts_.begin(), shifts_.end(), line.code,
+                                      [](const Shift& each, std::size_t at) { return each.code < at; });
+  for (auto each = first; each != shifts_.end() && each->code <= code; ++each) out += each->columns;
   return out;
 }
 
@@ -105,8 +116,17 @@ std::optional<Notebook::FileEdit> Notebook::edit(std::size_t begin, std::size_t 
     return std::nullopt;
   const Text& text = text_at(begin);
   const std::size_t first = file_offset(begin);
-  return FileEdit{first, file_end(begin, end), text.line, static_cast<int>(first - text.line_start) + 1,
-                  in_json(replacement)};
+  const Line& from = last_before(lines_, begin);
+  const Line& to = last_before(lines_, last);
+  const auto column = [&](const Line& line, std::size_t at) {
+    return static_cast<int>(at - line.code) + 1 + shift_at(line, at);
+  };
+  return FileEdit{first,
+                  file_end(begin, end),
+                  text.line,
+                  static_cast<int>(first - text.line_start) + 1,
+                  in_json(replacement),
+                  {from.cell, from.line, column(from, begin), to.line, column(to, end)}};
 }
 
 std::optional<std::string_view> Notebook::line_of_cell(int number, int line) const {

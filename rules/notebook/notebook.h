@@ -42,6 +42,7 @@ class Notebook {
     std::size_t begin = 0, end = 0;  // bytes of the file, in one line of it
     int line = 0, column = 0;        // of the first
     std::string replacement;         // as it stands in a JSON string
+    NotebookCell cell;
   };
   // An edit of bytes of code() in the file's text; nothing where these are not all in one string of a cell,
   // or not as the cell has them.
@@ -75,12 +76,18 @@ class Notebook {
     std::uint32_t code = 0;
     int cell = 0, line = 0;
   };
+  // From there on, the columns of a line are so many more in the cell, where something was taken away.
+  struct Shift {
+    std::uint32_t code = 0;
+    int columns = 0;
+  };
   struct Replaced {
     int cell = 0, line = 0;
     std::string text;  // as it was
   };
 
   const Line* line_at(int line) const;
+  int shift_at(const Line& line, std::size_t code) const;
   std::size_t offset(int line, int column) const;
   const Step& step_at(std::size_t code) const;
   const Text& text_at(std::size_t code) const;
@@ -93,6 +100,7 @@ class Notebook {
   std::vector<Line> lines_;
   std::vector<Step> steps_;
   std::vector<Text> texts_;
+  std::vector<Shift> shifts_;
   std::vector<Replaced> replaced_;
 };
 

@@ -23,7 +23,7 @@ constexpr std::string_view kBlank = " \t\r\n\f";
 
 JsonNode parsed(std::string_view file) {
   try {
-    return parse_located_json(file);
+    return parse_located_json(file, JsonNumbers::kOfPython);
   } catch (const JsonError& error) {
     throw NotebookError(fmt::format("is no notebook: line {}: {}", error.line, error.problem));
   }
@@ -173,6 +173,8 @@ class NotebookReader {
       copy(source, at, each.begin);
       out_.steps_.push_back({code_size(), file_at(source, each.begin), false});
       out_.code_ += each.python;
+      const auto taken = static_cast<int>(each.end - each.begin) - static_cast<int>(each.python.size());
+      if (each.python.find('\n') == std::string::npos) out_.shifts_.push_back({code_size(), taken});
       at = each.end;
     }
     copy(source, at, source.text.size());

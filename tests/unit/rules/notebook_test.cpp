@@ -131,6 +131,32 @@ TEST_CASE("an edit is made in one string of a cell, all else byte for byte") {
   CHECK_FALSE(magic.edit(magic.code().find("get_"), magic.code().find("get_") + 3, "g"));
 }
 
+TEST_CASE("columns of a cell count what was taken away in front of them") {
+  const Notebook read(notebook({"x = 1\n%time q = m * n\ny", ">>> q = m\n... r = q"}));
+  REQUIRE(read.code() == "x = 1\n0; q = m * n\ny\nq = m\nr = q\n");
+  const auto cell = [&](int line, int column, int end) { return *read.cell(place(line, column, line, end)); };
+  CHECK(cell(2, 8, 13).column == 11);
+  CHECK(cell(2, 8, 13).end_column == 16);
+  CHECK(cell(1, 5, 6).column == 5);
+  CHECK(cell(3, 1, 2).column == 1);
+  CHECK(cell(4, 5, 6).column == 9);
+  CHECK(cell(5, 5, 6).line == 2);
+  CHECK(cell(5, 5, 6).column == 9);
+  const std::size_t at = read.code().find("m * n");
+  const NotebookCell edited = read.edit(at, at + 1, "k")->cell;
+  CHECK(edited.number == 1);
+  CHECK(edited.line == 2);
+  CHECK(edited.column == 11);
+  CHECK(edited.end_column == 12);
+}
+
+TEST_CASE("outputs hold numbers as Python writes them") {
+  const std::string file =
+      R"({"cells": [{"cell_type": "code", "source": "x", "outputs": [NaN, Infinity, -Infinity, 1e400]}], "nbformat": 4})";
+  CHECK(Notebook(file).code() == "x\n");
+  CHECK(problem(R"({"cells": [Nan], "nbformat": 4})").find("line 1") != std::string::npos);
+}
+
 TEST_CASE("what is no notebook is told with its line") {
   CHECK(problem("") == "");
   CHECK(problem(" \n") == "");
