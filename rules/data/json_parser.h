@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,7 +15,7 @@ namespace dtype_guard {
 
 // Python's json writes numbers that are none of JSON: NaN, Infinity and -Infinity. Notebooks have them in
 // outputs.
-enum class JsonNumbers { kOfJson, kOfPython };
+enum class JsonNumbers : std::uint8_t { kOfJson, kOfPython };
 
 class JsonParser {
  public:
