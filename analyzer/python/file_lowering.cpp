@@ -81,7 +81,11 @@ void FileLowering::field_constructor(const ClassDefinition& definition) {
     Place place;
     place.base = self;
     place.path.push_back({Place::Step::Kind::kField, function.parameters.back().name, 0});
-    builder.store(std::move(place), builder.parameter(static_cast<int>(function.parameters.size())));
+    const auto count = static_cast<int>(function.parameters.size());
+    builder.store(place, builder.parameter(count));
+    if (!definition.is_named_tuple) continue;
+    place.path = {{Place::Step::Kind::kCell, "", count - 1}};
+    builder.store(std::move(place), builder.parameter(count));
   }
   builder.finish();
   unit_.add(std::move(function));

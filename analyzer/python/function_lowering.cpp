@@ -112,6 +112,7 @@ void FunctionLowering::parameters() {
     if (each.is("keyword_separator") || each.is("positional_separator")) continue;
     const std::string name(parameter_name(each));
     locals_.insert(name);
+    parameters_.insert(name);
     assigned_[name].emplace_back();
     const Builder::At at(builder_, position(each));
     if (first) {
@@ -249,7 +250,26 @@ bool FunctionLowering::knows(const std::string& name) const {
   return locals_.contains(name) || (outer_ && outer_->knows(name));
 }
 
-// A name of an enclosing function is read through the address that the closure holds.
+// Whether it is what a function around was handed, there and in all functions within: a closure holds the
+// value, which outlives the call, as in `self.act = lambda x: act(x) * scale`.
+bool FunctionLowering::is_handed(const std::string& name) const {
+  const FunctionLowering* scope = this;
+  while (scope && !scope->locals_.contains(name)) scope = scope->outer_;
+  if (!scope || !scope->parameters_.contains(name)) return false;
+  const auto assigned = scope->assigned_.find(name);
+  return assigned != scope->assigned_.end() && assigned->second.size() == 1 &&
+         scope->definition_.node.text().find("nonlocal") == std::string_view::npos;
+}
+
+FunctionLowering::Arguments FunctionLowering::captures(const FunctionLowering& inner) {
+  Arguments out;
+  for (const std::string& each : inner.captured_)
+    out.push_back({each, is_handed(each) ? load(each) : builder_.address(variable(each))});
+  return out;
+}
+
+// A name of an enclosing function is read through what the closure holds: its address, unless it stays as it
+// is.
 Place FunctionLowering::variable(const std::string& name) {
   if (is_module_code() && unit_.module_names().seen.contains(name)) return global_place(name);
   Place place;
@@ -263,6 +283,7 @@ Place FunctionLowering::variable(const std::string& name) {
   Place held;
   held.base = self_;
   held.path.push_back({Place::Step::Kind::kField, name, 0});
+  if (is_handed(name)) return held;
   place.base = builder_.load(std::move(held));
   return place;
 }

@@ -28,7 +28,6 @@ class FunctionLowering {
   // Of a method that decorators of the file make: what run() gives is what they are handed (undecorated_key).
   flow::Function run_decorated();
   // Names of enclosing functions that the body uses.
-  const std::set<std::string>& captured() const { return captured_; }
   // Then what run() gave is no account of the function.
   bool too_large() const { return work_ > kMaxWork; }
 
@@ -51,6 +50,8 @@ class FunctionLowering {
   void parameters();
   void body(const Node& block);
   bool knows(const std::string& name) const;
+  bool is_handed(const std::string& name) const;
+  Arguments captures(const FunctionLowering& inner);
   flow::Place variable(const std::string& name);
   ValueId load(const std::string& name);
   void store(const std::string& name, ValueId value);
@@ -158,6 +159,7 @@ class FunctionLowering {
   ValueId made_dictionary(const std::vector<Given>& arguments);
   std::optional<ValueId> looked_up(const std::string& method, ValueId dictionary,
                                    const std::vector<Given>& arguments);
+  ValueId either(ValueId is_first, ValueId first, ValueId otherwise);
   std::optional<ValueId> entry_of_library_table(const Node& table);
   std::optional<ValueId> interface_of_library_table(const Node& function,
                                                     const std::vector<Given>& arguments);
@@ -167,7 +169,7 @@ class FunctionLowering {
   std::optional<ValueId> library_function(const std::string& name);
   std::optional<ValueId> function_value(const Entity& entity);
   ValueId callable(const Node& node);
-  ValueId held(const Node& node);
+  std::optional<ValueId> bound_method(const std::string& name);
   ValueId partial(const std::vector<Given>& arguments);
   const FunctionDefinition* autograd_forward(const Node& object) const;
   ValueId applied(const FunctionDefinition& forward, const std::vector<Given>& arguments);
@@ -211,6 +213,17 @@ class FunctionLowering {
   bool is_self(const Node& node) const;
   bool is_own_class(const std::string& name) const;
 
+  // containers (lower_containers.cpp)
+  void put_in(ValueId container, const Node& at, ValueId given);
+  void put_all_in(ValueId container, const Node& list);
+  void add_module(ValueId container, const std::vector<Given>& arguments);
+  std::optional<ValueId> container_method(const std::string& name, ValueId container,
+                                          const std::vector<Given>& arguments);
+  std::optional<ValueId> of_iterable(const std::string& name, const std::vector<Given>& arguments);
+  ValueId attribute_by_name(ValueId object, const std::string& name, const Node& otherwise);
+  std::vector<std::string> tuple_fields(const Entity& entity) const;
+  std::optional<ValueId> named_tuple(const Entity& entity, const std::vector<Given>& arguments);
+
   // calls (lower_calls.cpp)
   ValueId call(const Node& node);
   ValueId run(const Node& function, const std::vector<Given>& arguments);
@@ -230,10 +243,12 @@ class FunctionLowering {
   ValueId mapped_over(const Node& function, ValueId list);
   ValueId apply(const Node& function, const std::vector<ValueId>& arguments);
   std::optional<ValueId> super_call(const Node& function, const std::vector<Given>& arguments);
+  std::optional<ValueId> method_of_class(const Node& function, const std::vector<Given>& arguments);
 
   // PyTorch (lower_torch.cpp)
   std::optional<ValueId> library_call(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> special_function(const std::string& name, const std::vector<Given>& arguments);
+  std::optional<std::vector<Node>> parts_in_order(const Node& dictionary) const;
   std::optional<ValueId> library_module(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> tensors_in_a_row(const Operator& entry, std::vector<Given>& arguments);
   ValueId torch_operator(const Operator& entry, std::string name, std::optional<ValueId> object,
@@ -262,7 +277,7 @@ class FunctionLowering {
   ValueId module_variables_ = 0;  // of a module's code
   std::string self_name_;
   std::string class_parameter_;  // of a class method
-  std::set<std::string> locals_, globals_, nonlocals_;
+  std::set<std::string> parameters_, locals_, globals_, nonlocals_;
   std::map<std::string, flow::VariableId> variables_;
   std::map<std::string, std::string> local_imports_;
   std::set<std::string> imported_variables_, names_before_dots_;

@@ -92,14 +92,15 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
   static const std::set<std::string_view> whole = {"int", "len", "round", "ord", "hash", "id"};
   static const std::set<std::string_view> tests = {"isinstance", "hasattr", "callable", "issubclass",
                                                    "bool",       "any",     "all"};
-  static const std::set<std::string_view> harmless = {
-      "print", "str",  "repr", "type", "range", "sum", "abs",      "sorted", "set",    "frozenset", "divmod",
-      "iter",  "next", "vars", "open", "max",   "min", "reversed", "filter", "format", "input"};
+  static const std::set<std::string_view> harmless = {"print", "str",    "repr",   "type",  "range",    "sum",
+                                                      "abs",   "set",    "divmod", "vars",  "open",     "max",
+                                                      "min",   "filter", "format", "input", "frozenset"};
   const auto number = [&](Dtype dtype) {
     Arguments from = {{"dtype", dtype_constant(dtype)}};
     for (const Given& each : arguments) from.push_back({"", value(each.node)});
     return builder_.value(Op::kAlloc, "number", std::move(from));
   };
+  if (const auto out = of_iterable(name, arguments)) return out;
   if (name == "map") {
     if (const auto out = mapped(arguments)) return out;
     values(arguments);
@@ -118,11 +119,15 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
     const Entity of = resolve(arguments[0].node);
     if (of.kind == Entity::Kind::kLibrary && of.name == "torch")
       return builder_.op("dtype_named", {{"", value(arguments[1].node)}});
+    if (field && is_self(arguments[0].node)) {
+      if (const auto bound = bound_method(*field)) return *bound;
+    }
     const ValueId object = value(arguments[0].node);
-    if (!field || arguments.size() == 3) {
+    if (!field) {
       for (std::size_t i = 1; i < arguments.size(); ++i) value(arguments[i].node);
       return builder_.unknown();
     }
+    if (arguments.size() == 3) return attribute_by_name(object, *field, arguments[2].node);
     Place place;
     place.base = object;
     place.path.push_back({Place::Step::Kind::kField, *field, 0});

@@ -108,6 +108,7 @@ ValueId FunctionLowering::run(const Node& function, const std::vector<Given>& ar
   }
   if (function.is("attribute")) {
     if (const auto out = super_call(function, arguments)) return *out;
+    if (const auto out = method_of_class(function, arguments)) return *out;
     if (const auto out = entered_by_hand(function, arguments)) return *out;
     if (const auto out = class_attribute(function)) return call_value(*out, arguments);
     const Node object = function.field("object");
@@ -157,6 +158,7 @@ ValueId FunctionLowering::call_entity(const Entity& callee, const Node& function
       return unknown_call(callee.name, std::nullopt, arguments);
     }
     case Entity::Kind::kValue:
+      if (const auto tuple = named_tuple(callee, arguments)) return *tuple;
       return call_value(
           seen_global(callee.name.substr(callee.name.rfind('.') + 1), callee.file, global_value(callee)),
           arguments);
@@ -266,6 +268,21 @@ std::optional<ValueId> FunctionLowering::super_call(const Node& function,
   return builder_.unknown();
 }
 
+// Attention.attend(self, q): that class's own, whatever the object's class has.
+std::optional<ValueId> FunctionLowering::method_of_class(const Node& function,
+                                                         const std::vector<Given>& arguments) {
+  const Entity of = resolve(function.field("object"));
+  if (of.kind != Entity::Kind::kClass || arguments.empty() || !arguments[0].name.empty()) return std::nullopt;
+  bool complete = true;
+  const std::string name(function.field("attribute").text());
+  const FunctionDefinition* method = unit_.modules().method(*of.class_definition, name, &complete);
+  if (!method || method->is_static || method->is_class_method || method->is_property) return std::nullopt;
+  if (method->is_opaque || !method->wrappers.empty()) return std::nullopt;
+  Arguments handed = values(arguments);
+  add_defaults(*method, {arguments.begin() + 1, arguments.end()}, handed);
+  return builder_.value(Op::kCall, method->key, std::move(handed));
+}
+
 ValueId FunctionLowering::call_method(const Node& function, const std::vector<Given>& arguments) {
   const Node object_node = function.field("object");
   const std::string name(function.field("attribute").text());
@@ -277,6 +294,7 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
       if (method->is_class_method) return call_function(*method, std::nullopt, arguments);
       return call_function(*method, self_, arguments);
     }
+    if (method) return call_value(call_function(*method, self_, {}), arguments);
     if (name == "register_buffer" || name == "register_parameter" || name == "add_module" ||
         name == "register_module") {
       const auto key = arguments.empty() ? std::nullopt : literal(arguments[0].node);
@@ -301,28 +319,19 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
     Place place;
     place.base = self_;
     place.path.push_back({Place::Step::Kind::kField, name, 0});
-    if (!method && complete && !find_operator("torch.Tensor." + name))
+    const bool is_of_subclass = unit_.is_project_method(name);  // which the base calls
+    if (!is_of_subclass && complete && !find_operator("torch.Tensor." + name))
       return call_value(builder_.load(std::move(place)), arguments);
     const bool converts =
         name == "to" || name == "half" || name == "float" || name == "bfloat16" || name == "double";
-    if (!method && !converts) {
+    if (!is_of_subclass && !converts) {
       // A field that holds a module or function, or an unknown method.
       return call_value(builder_.load(std::move(place)), arguments);
     }
   }
   const ValueId object = value(object_node);
   if (const auto out = tensor_method(name, object, arguments)) return *out;
-  if (name == "append" && arguments.size() == 1) {
-    const SourceRange at = function.range();
-    const std::string entry = fmt::format("{}:{}", at.line, at.column);  // of a list of modules
-    const ValueId added = builder_.registration("attribute", object, entry, value(arguments[0].node));
-    Place place;
-    place.base = object;
-    place.path.push_back(
-        {loops_.empty() ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell, "", 0});
-    builder_.store(std::move(place), added);
-    return builder_.none();
-  }
+  if (const auto out = container_method(name, object, arguments)) return *out;
   if (const auto out = looked_up(name, object, arguments)) return *out;
   Arguments handed = {{"", object}};
   for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));

@@ -134,10 +134,10 @@ ValueId FunctionLowering::conditional(const Node& node) {
   const BlockId yes = builder_.block(), no = builder_.block(), after = builder_.block();
   builder_.branch(holds, yes, no);
   builder_.enter(yes);
-  const ValueId first = held(parts[0]);
+  const ValueId first = value(parts[0]);
   builder_.jump(after);
   builder_.enter(no);
-  const ValueId second = held(parts[2]);
+  const ValueId second = value(parts[2]);
   builder_.jump(after);
   builder_.enter(after);
   return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});

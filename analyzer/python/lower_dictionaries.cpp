@@ -117,9 +117,11 @@ std::optional<ValueId> FunctionLowering::looked_up(const std::string& method, Va
   const auto key = literal(arguments[0].node);
   if (!key) {
     if (takes) return std::nullopt;
-    const ValueId any = builder_.constant(true);
-    for (const Given& each : arguments) value(each.node);
-    return builder_.op("subscript", {{"self", dictionary}, {"any", any}});
+    Arguments asked = {{"self", dictionary}, {"any", builder_.constant(true)}};
+    add_key(arguments[0].node, asked);
+    const ValueId held = builder_.op("subscript", std::move(asked));
+    if (arguments.size() == 1) return held;
+    return either(builder_.op("python::has_key", {{"", dictionary}}), held, callable(arguments[1].node));
   }
   Arguments asked = {{"self", dictionary}, {"index", builder_.constant(*key)}};
   if (arguments.size() == 2) asked.push_back({"default", callable(arguments[1].node)});
@@ -152,13 +154,16 @@ std::optional<ValueId> FunctionLowering::interface_of_library_table(const Node& 
   const auto entry = entry_of_library_table(function.field("object"));
   if (!entry || arguments.size() < 2) return entry;
   value(arguments[0].node);
-  const ValueId otherwise = callable(arguments[1].node);
-  const BlockId of_table = builder_.block(), after = builder_.block();
-  builder_.branch(builder_.unknown(), of_table, after);
-  builder_.enter(of_table);
+  return either(builder_.unknown(), *entry, callable(arguments[1].node));
+}
+
+ValueId FunctionLowering::either(ValueId is_first, ValueId first, ValueId otherwise) {
+  const BlockId found = builder_.block(), after = builder_.block();
+  builder_.branch(is_first, found, after);
+  builder_.enter(found);
   builder_.jump(after);
   builder_.enter(after);
-  return builder_.value(Op::kPhi, "", {{"", *entry}, {"", otherwise}});
+  return builder_.value(Op::kPhi, "", {{"", first}, {"", otherwise}});
 }
 
 }  // namespace dtype_guard::python

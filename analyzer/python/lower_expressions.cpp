@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
 #include "analyzer/python/told_numbers.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::python {
 
@@ -132,8 +134,20 @@ ValueId FunctionLowering::is_installed(const std::string& package) {
   return builder_.op("installed::" + package, {});
 }
 
+// torch.FloatTensor and torch.cuda.FloatTensor, as x.type() takes them.
+static std::optional<Dtype> dtype_of_tensor_type(std::string_view name) {
+  static const std::map<std::string_view, Dtype> all = {
+      {"HalfTensor", Dtype::kFloat16},  {"BFloat16Tensor", Dtype::kBFloat16},
+      {"FloatTensor", Dtype::kFloat32}, {"DoubleTensor", Dtype::kFloat64},
+      {"LongTensor", Dtype::kInt64},    {"IntTensor", Dtype::kInt32},
+      {"BoolTensor", Dtype::kBool}};
+  const auto found = all.find(name.substr(name.rfind('.') + 1));
+  return found == all.end() ? std::nullopt : std::optional(found->second);
+}
+
 std::optional<Dtype> named_dtype(const std::string& name) {
   constexpr std::string_view kTorch = "torch.";
+  if (name.starts_with(kTorch) && name.ends_with("Tensor")) return dtype_of_tensor_type(name);
   const bool is_of_torch = name.starts_with(kTorch) && name.find('.', kTorch.size()) == std::string::npos;
   return is_of_torch ? parse_dtype(name.substr(kTorch.size())) : std::nullopt;
 }
@@ -177,10 +191,12 @@ ValueId FunctionLowering::attribute(const Node& node) {
     bool complete = true;
     const FunctionDefinition* method = unit_.modules().method(*own_class(), name, &complete);
     if (method && method->is_property) return call_function(*method, value(object_node), {});
+    if (const auto bound = bound_method(name)) return *bound;
   }
   if (const auto held = class_attribute(node)) return *held;
   if (const auto part = named_result(node)) return *part;
   const ValueId object = value(object_node);
+  if (!own && name == name_of(Named::kForward)) return object;  // what is called runs it
   if (!own) {
     if (name == "dtype") return builder_.value(Op::kDtypeOf, object);
     if (name == "shape") return builder_.op("sizes", {{"self", object}});
@@ -271,10 +287,17 @@ ValueId FunctionLowering::operand(const Node& node) {
   return told->second.empty() ? given : builder_.op("number::" + told->second, {{"self", given}});
 }
 
+static bool is_list(const Node& node) {
+  return node.is("list") || node.is("list_comprehension") || node.is("tuple");
+}
+
 ValueId FunctionLowering::binary(const Node& node) {
   const auto name = binary_names().find(node.field("operator").text());
-  const ValueId left = operand(node.field("left"));
-  const ValueId right = operand(node.field("right"));
+  const Node first = node.field("left"), second = node.field("right");
+  if (node.field("operator").text() == "+" && (is_list(first) || is_list(second)))
+    return builder_.value(Op::kPack, "", {{"*", value(first)}, {"*", value(second)}});
+  const ValueId left = operand(first);
+  const ValueId right = operand(second);
   if (name == binary_names().end()) return builder_.unknown();
   return builder_.op(std::string(name->second),
                      {{"self", left}, {name->second == "pow" ? "exponent" : "other", right}});
@@ -320,10 +343,7 @@ ValueId FunctionLowering::lambda(const Node& node) {
   const auto& made = unit_.keep(unit_.file().define(node, unit_.file().scope(), nullptr));
   FunctionLowering lowering(unit_, *made, global_file_ ? nullptr : this);
   Function function = lowering.run();
-  Arguments captures;
-  for (const std::string& each : lowering.captured())
-    captures.push_back({each, builder_.address(variable(each))});
-  const ValueId out = builder_.value(Op::kClosure, function.key, std::move(captures));
+  const ValueId out = builder_.value(Op::kClosure, function.key, captures(lowering));
   unit_.add(std::move(function));
   return out;
 }

@@ -37,6 +37,11 @@ std::optional<ValueId> FunctionLowering::other_library(const std::string& name,
   const bool annotates = name == "typing.cast" || name == "typing_extensions.cast" ||
                          name == "torch.jit.annotate" || name == "torch.jit._unwrap_optional";
   if (annotates && !arguments.empty() && arguments.back().name.empty()) return value(arguments.back().node);
+  if (name == "types.SimpleNamespace") return made_dictionary(arguments);
+  if (name == "copy.deepcopy" && arguments.size() == 1)
+    return builder_.op("deep_copy_of", {{"", value(arguments[0].node)}});
+  if (name == "copy.copy" && arguments.size() == 1)
+    return builder_.op("copy_of", {{"", value(arguments[0].node)}});
   if (name == "einops.reduce") return einops_reduce(arguments);
   const Operator* product = name == "einops.einsum" ? find_operator("einsum") : nullptr;
   if (!product || arguments.size() < 2 || !literal(arguments.back().node)) return std::nullopt;

@@ -116,7 +116,7 @@ void FunctionLowering::assignment(const Node& node) {
     return;
   }
   if (!several && assign_buffer(left, right)) return;
-  if (!several) return assign(left, held(right));
+  if (!several) return assign(left, value(right));
   const std::vector<Node> targets = left.children();
   const bool displayed = right.is("expression_list") || right.is("tuple") || right.is("list");
   const std::vector<Node> sources = right.children();
@@ -214,9 +214,11 @@ void FunctionLowering::augmented(const Node& node) {
       {"+=", "add"},           {"-=", "sub"},        {"*=", "mul"},        {"/=", "div"},
       {"//=", "floor_divide"}, {"%=", "remainder"},  {"**=", "pow"},       {"@=", "matmul"},
       {"&=", "bitwise_and"},   {"|=", "bitwise_or"}, {"^=", "bitwise_xor"}};
-  const Node left = node.field("left");
+  const Node left = node.field("left"), added = node.field("right");
   const ValueId before = value(left);
-  const ValueId right = value(node.field("right"));
+  if (node.field("operator").text() == "+=" && (added.is("list") || added.is("list_comprehension")))
+    return put_all_in(before, added);
+  const ValueId right = value(added);
   const Builder::At at(builder_, position(node));
   const auto name = names.find(node.field("operator").text());
   if (name == names.end()) return assign(left, builder_.unknown());
@@ -248,10 +250,7 @@ void FunctionLowering::nested_function(const Node& node) {
   if (definition.is_opaque || scopes_ >= kMaxScopes) return store(name, builder_.unknown());
   FunctionLowering lowering(unit_, definition, this);
   Function function = lowering.run();
-  Arguments captures;
-  for (const std::string& each : lowering.captured())
-    captures.push_back({each, builder_.address(variable(each))});
-  store(name, builder_.value(Op::kClosure, function.key, std::move(captures)));
+  store(name, builder_.value(Op::kClosure, function.key, captures(lowering)));
   unit_.add(std::move(function));
 }
 

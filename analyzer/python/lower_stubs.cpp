@@ -215,12 +215,15 @@ ValueId FunctionLowering::callable(const Node& node) {
   if (const Entity entity = resolve(node)) {
     if (const auto known = function_value(entity)) return *known;
   }
-  const bool of_self = node.is("attribute") && is_self(node.field("object")) && own_class();
-  const std::string name(of_self ? node.field("attribute").text() : "");
+  return value(node);
+}
+
+// A method of the own class with its object, as in `self.attend = self.softmax if exact else self.linear`.
+std::optional<ValueId> FunctionLowering::bound_method(const std::string& name) {
+  if (!own_class()) return std::nullopt;
   bool complete = true;
-  const FunctionDefinition* method =
-      of_self ? unit_.modules().method(*own_class(), name, &complete) : nullptr;
-  if (!method || method->is_property || method->is_opaque) return value(node);
+  const FunctionDefinition* method = unit_.modules().method(*own_class(), name, &complete);
+  if (!method || method->is_property || method->is_opaque) return std::nullopt;
   if (method->is_static) return builder_.value(Op::kClosure, method->key, {});
   Function out = stub(std::string(kStub) + "method:" + name, {});
   Builder builder(out);
@@ -230,11 +233,6 @@ ValueId FunctionLowering::callable(const Node& node) {
                                    {"**", builder.parameter(2)}}));
   builder.finish();
   return closure_of(std::move(out), {{"self", self_}});
-}
-
-// What is kept and may be called later: `self.attend = self.softmax if exact else self.linear`.
-ValueId FunctionLowering::held(const Node& node) {
-  return node.is("attribute") ? callable(node) : value(node);
 }
 
 // partial(f, a, k=v): what it is called with stands behind a, and overrides k.

@@ -291,6 +291,22 @@ std::optional<ValueId> FunctionLowering::einops(const std::string& name,
   return has_any ? builder_.op("flatten", {{"self", tensor}}) : builder_.op("take", {{"self", tensor}});
 }
 
+// OrderedDict([("up", a), ("down", b)]), which nn.Sequential takes too.
+std::optional<std::vector<Node>> FunctionLowering::parts_in_order(const Node& dictionary) const {
+  const bool is_call =
+      dictionary.is("call") && resolve(dictionary.field("function")).name == "collections.OrderedDict";
+  const std::vector<Given> arguments = is_call ? given(dictionary) : std::vector<Given>();
+  const auto pairs = arguments.size() == 1 ? displayed(arguments[0].node) : std::nullopt;
+  if (!pairs) return std::nullopt;
+  std::vector<Node> out;
+  for (const Node& each : *pairs) {
+    const std::vector<Node> pair = each.children();
+    if (!each.is("tuple") || pair.size() != 2) return std::nullopt;
+    out.push_back(pair[1]);
+  }
+  return out;
+}
+
 std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
                                                         const std::vector<Given>& arguments) {
   constexpr std::string_view kNn = "torch.nn.";
@@ -320,12 +336,14 @@ std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
   ValueId list = 0;
   for (const Given& each : arguments) {
     if (!each.name.empty() || is_list) {
-      const auto all = each.name.empty() ? displayed(each.node) : std::nullopt;
+      const auto all = each.name.empty() || each.name == "*" ? displayed(each.node) : std::nullopt;
       if (all) {
         parts = *all;
       } else {
         list = value(each.node);
       }
+    } else if (const auto all = parts_in_order(each.node)) {
+      parts = *all;
     } else {
       parts.push_back(each.node);
     }

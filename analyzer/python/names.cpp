@@ -128,7 +128,8 @@ void SourceFile::add_class(const Node& node, const std::vector<Node>& decorators
       made->is_opaque = true;
     } else {
       made->bases.push_back(each);
-      made->is_dataclass = made->is_dataclass || dotted(each).ends_with("NamedTuple");
+      made->is_named_tuple = made->is_named_tuple || dotted(each).ends_with("NamedTuple");
+      made->is_dataclass = made->is_dataclass || made->is_named_tuple;
     }
   }
   for (const Node& each : decorators) {

@@ -59,7 +59,8 @@ struct ClassDefinition {
   std::map<std::string, Node, std::less<>> attributes;  // values of class-level assignments
   std::vector<Node> fields;                             // assignments with an annotation, in order
   bool is_dataclass = false;
-  bool is_opaque = false;  // another base than classes by name: a metaclass
+  bool is_named_tuple = false;  // a dataclass whose fields have places too
+  bool is_opaque = false;       // another base than classes by name: a metaclass
   mutable ResolvedBases resolved;
   const FunctionDefinition* method(std::string_view method_name) const;
 };

@@ -59,6 +59,7 @@ enum class RankRule : std::uint8_t {
   kMatmul,             // of vectors, matrices and batches
   kZero,               // always 0-dim
   kFromShape,          // length of the shape argument when constant: view, zeros, full
+  kFromData,           // of a number none, of a list at least one: tensor, as_tensor
   kUnknown,
 };
 

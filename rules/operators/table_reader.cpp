@@ -51,6 +51,7 @@ constexpr auto kRankWords =
                                    {"matmul", RankRule::kMatmul},
                                    {"zero", RankRule::kZero},
                                    {"from_shape", RankRule::kFromShape},
+                                   {"from_data", RankRule::kFromData},
                                    {"unknown", RankRule::kUnknown}});
 
 constexpr auto kOutWords = std::to_array<Word<OutRule>>({{"fits", OutRule::kFits},

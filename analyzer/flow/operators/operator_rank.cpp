@@ -248,6 +248,10 @@ Rank OperatorRank::result() const {
       return Rank::exactly(0);
     case RankRule::kFromShape:
       return from_shape(first);
+    case RankRule::kFromData:
+      if (first_ < instruction_.args.size() && inputs_.elements(inputs_.argument(first_)))
+        return Rank::at_least(1);
+      return first.wrapped ? Rank::exactly(0) : first;
     case RankRule::kUnknown:
       break;
   }

@@ -15,7 +15,8 @@ constexpr std::size_t kMostPlaces = 10'000;  // that one class or field is follo
 constexpr std::array<std::string_view, 6> kTakingIn = {"append",     "insert", "extend",
                                                        "add_module", "update", "setdefault"};
 constexpr std::array<std::string_view, 5> kGiving = {"get", "pop", "values", "items", "copy"};
-constexpr std::array<std::string_view, 4> kGivingOperators = {"subscript", "copy_of", "dict_get", "dict_pop"};
+constexpr std::array<std::string_view, 6> kGivingOperators = {"subscript", "copy_of",  "deep_copy_of",
+                                                              "dict_get",  "dict_pop", "attribute_get"};
 
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {

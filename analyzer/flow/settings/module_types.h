@@ -10,6 +10,7 @@ namespace dtype_guard::flow {
 
 // Runs the modules that it holds, one after the other.
 inline constexpr std::string_view kSequential = "torch::nn::Sequential";
+inline constexpr std::string_view kModuleDict = "torch::nn::ModuleDict";
 
 // A module of the framework whose body is not analysed.
 struct ModuleType {

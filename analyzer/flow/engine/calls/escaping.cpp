@@ -149,6 +149,13 @@ void Escapes::lose(const Activation& activation, const Instruction& instruction,
   escape(activation, instruction, value, Escape::kLost, state);
 }
 
+// A method with its object, which is no more handed out than by a call of that method.
+bool Escapes::is_bound_method(const Alternative& value, const State& state) {
+  if (value.kind != Kind::kClosure || !index_.function(value.function).foreign) return false;
+  const HeapObject* held = state.find(value.object);
+  return held && held->cells.size() == 1 && held->cells.find(ids_.field("self")) != held->cells.end();
+}
+
 Value Escapes::unknown_call(const Activation& activation, const Instruction& instruction, State& state) {
   SymbolSetId symbols = questions_.asked(activation, instruction, state);
   if (instruction.op != Op::kOperator) sinks_.record_handed_on(activation, instruction, state);
@@ -165,6 +172,7 @@ Value Escapes::unknown_call(const Activation& activation, const Instruction& ins
     const bool is_operator = instruction.op == Op::kOperator && !instruction.name.starts_with("std::");
     const Alternative* one = each.single();
     const bool open = one && (one->kind == Kind::kReference || one->kind == Kind::kClosure);
+    if (one && is_bound_method(*one, state)) continue;
     if ((is_operator && !open) || (runs_here && one && one->kind == Kind::kClosure)) continue;
     memory_.havoc(state, each);
   }

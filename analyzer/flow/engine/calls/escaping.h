@@ -38,6 +38,7 @@ class Escapes {
                                     const Alternative& closure, Escape how, const State& state);
   bool may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
                             const Function& lambda, Escape how, const State& state);
+  bool is_bound_method(const Alternative& value, const State& state);
 
   const Program& program_;
   const FunctionIndex& index_;

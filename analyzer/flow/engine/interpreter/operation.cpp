@@ -25,6 +25,7 @@ bool changes_rank(const Operator& op) {
 Value Engine::operation(const Activation& activation, const Instruction& instruction, State& state) {
   if (instruction.name == "pointer_cast") return marks_.typed_pointer(activation, instruction, state);
   if (instruction.name == "copy_of") return objects_.copy_of(activation, instruction, state);
+  if (instruction.name == "deep_copy_of") return objects_.deep_copy_of(activation, instruction, state);
   if (instruction.name == "assign_object") {
     objects_.overwrite_object(instruction, state);
     return argument(state, instruction, 0);

@@ -3,6 +3,7 @@
 #include "analyzer/flow/engine/memory/objects.h"
 
 #include <algorithm>
+#include <map>
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/settings/module_types.h"
@@ -10,7 +11,8 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr int kMaxNesting = 3;  // containers of containers that are copied with what they hold
+constexpr int kMaxNesting = 3;             // containers of containers that are copied with what they hold
+constexpr std::size_t kMostCopied = 4096;  // modules and tensors of one deep copy
 }  // namespace
 
 Value Objects::allocate(const Activation& activation, const Instruction& instruction, State& state) {
@@ -129,6 +131,48 @@ Alternative Objects::cloned(const Alternative& original, ContextId context, cons
   out.object = copy;
   state.put(copy, std::move(fresh));
   return out;
+}
+
+// With all that it holds, modules and their tensors among it; what is there by two names is copied once.
+// Functions stay, and so does everything where it is too much to copy.
+Value Objects::deep_copy_of(const Activation& activation, const Instruction& instruction, State& state) {
+  const Value original = argument(state, instruction, 0);
+  std::map<HeapId, HeapId> copies;
+  std::vector<HeapId> work;
+  const auto copied = [&](const Alternative& each) {
+    const HeapObject* object = each.object ? state.find(each.object) : nullptr;
+    const bool is_data = object && object->kind != HeapObject::Kind::kFrame &&
+                         object->kind != HeapObject::Kind::kClosure && each.kind != Kind::kClosure;
+    if (!is_data) return each;
+    const auto [known, fresh] = copies.try_emplace(each.object, 0);
+    if (fresh) {
+      known->second = ids_.object(activation.context, &instruction, static_cast<int>(copies.size()));
+      work.push_back(each.object);
+    }
+    Alternative out = each;
+    out.object = known->second;
+    return out;
+  };
+  const auto all_copied = [&](const Value& value) {
+    std::vector<Alternative> out;
+    for (const Alternative& each : value) out.push_back(copied(each));
+    return join(Value(std::move(out)), Value(), symbols_);
+  };
+  const Value out = all_copied(original);
+  while (!work.empty()) {
+    if (copies.size() > kMostCopied) return Value::unknown();
+    const HeapId next = work.back();
+    work.pop_back();
+    HeapObject fresh = *state.find(next);
+    const HeapId copy = copies.at(next);
+    for (auto& [key, cell] : fresh.cells) cell = rounds_.kept_in(state, copy, all_copied(cell));
+    if (!fresh.rest.is_bottom()) fresh.rest = rounds_.kept_in(state, copy, all_copied(fresh.rest));
+    if (!fresh.registered.empty()) {
+      for (Registration& each : fresh.registered.change()) each.value = all_copied(each.value);
+    }
+    state.put(copy, std::move(fresh));
+  }
+  return out.is_bottom() ? original : out;
 }
 
 // The object keeps its identity and holds what the other one holds.

@@ -22,6 +22,7 @@ class Objects {
   Value allocate(const Activation& activation, const Instruction& instruction, State& state);
   Value pack(const Activation& activation, const Instruction& instruction, State& state);
   Value copy_of(const Activation& activation, const Instruction& instruction, State& state);
+  Value deep_copy_of(const Activation& activation, const Instruction& instruction, State& state);
   void overwrite_object(const Instruction& instruction, State& state);
   Value closure(const Activation& activation, const Instruction& instruction, State& state);
   Value library_module(const Activation& activation, const Instruction& instruction, State& state);

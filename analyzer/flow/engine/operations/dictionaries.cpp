@@ -58,9 +58,21 @@ Key Dictionaries::named_by(const HeapObject& object, const Value& text) const {
   return {Key::Kind::kAny, 0};
 }
 
+// Of an object that is known to have it; another may have got it elsewhere.
+Value Dictionaries::attribute(const Activation& activation, const Instruction& instruction, State& state) {
+  const Alternative* one = argument(state, instruction, 0).single();
+  const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+  const std::string* name = text_of(activation, instruction);
+  const SymbolSetId open = questions_.asked(activation, instruction, state);
+  if (!object || !name) return Value::unknown(open);
+  const auto cell = object->cells.find(ids_.field(*name));
+  return cell == object->cells.end() ? Value::unknown(open) : cell->second;
+}
+
 std::optional<Value> Dictionaries::dictionary_operation(const Activation& activation,
                                                         const Instruction& instruction, State& state) {
   const std::string& what = instruction.name;
+  if (what == "attribute_get") return attribute(activation, instruction, state);
   const bool takes = what == "dict_pop", asks = what == "dict_has";
   if (what != "dict_get" && !takes && !asks) return std::nullopt;
   const SymbolSetId open = questions_.asked(activation, instruction, state);

@@ -23,6 +23,8 @@ class Dictionaries {
   Value looked_up(const HeapObject& dictionary, HeapId id, const std::string& name, const Value& otherwise);
 
  private:
+  Value attribute(const Activation& activation, const Instruction& instruction, State& state);
+
   SymbolSets& symbols_;
   Identities& ids_;
   Questions& questions_;

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/settings/module_types.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
@@ -76,6 +77,9 @@ Key DynamicOperators::named_key(const Activation& activation, const Instruction&
     const Instruction* text = each.name == "spelt" ? activation.info.definition(each.value) : nullptr;
     if (text) spelt = std::get_if<std::string>(&text->constant);
   }
+  // A tuple that was made once is itself, whatever it holds.
+  if (one && spelt && one->kind == Kind::kObject && !ids_.stands_for_several(one->object))
+    return ids_.field(fmt::format("[{} @{}]", *spelt, one->object));
   if (!one || !spelt || one->has_number || !one->symbols) return {Key::Kind::kAny, 0};
   return ids_.field(fmt::format("[{} {}]", *spelt, one->symbols));
 }
@@ -94,7 +98,8 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       const HeapObject* object = state.find(each.object);
       const bool is_computed = object && by && written.kind == Key::Kind::kAny;
       const Key key = is_computed ? dictionaries_.named_by(*object, *by) : written;
-      const bool by_any_key = object && object->type == kDictionary && key.kind == Key::Kind::kAny;
+      const bool has_keys = object && (object->type == kDictionary || object->type == kModuleDict);
+      const bool by_any_key = has_keys && key.kind == Key::Kind::kAny;
       const Key by_name = by_any_key ? named_key(activation, instruction, state) : key;
       const auto stored = by_any_key ? object->cells.find(by_name) : Cells::const_iterator();
       // Some of a list's modules are those of the list.

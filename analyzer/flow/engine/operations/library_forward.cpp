@@ -75,20 +75,30 @@ std::optional<Value> LibraryModules::forward_through(const Activation& activatio
 }
 
 // Through modules that were added in a loop: how many there are, and in which order, is not known. The dtype
-// is where none of them changes it.
+// is where none of them changes it, or one of their kind does and the next leaves it: as a loop's body, they
+// are taken to run at least once.
 std::optional<Value> LibraryModules::forward_through_any(const Activation& activation,
                                                          const Instruction& instruction, const Value& modules,
                                                          const Value& input, ContextId inner, State& state,
                                                          int depth) {
-  Value out;
-  for (const Alternative& each : modules) {
-    inner = ids_.context(inner, &instruction);
-    const auto passed = forward_through(activation, instruction, Value(each), input, inner, state, depth + 1);
-    if (!passed) return std::nullopt;
-    out = join(out, *passed, symbols_);
-  }
-  const bool same = agree(Value(memory_.tensors(state, join(input, out, symbols_))));
-  return same ? std::optional(std::move(out)) : std::nullopt;
+  const auto through_all = [&](const Value& given) -> std::optional<Value> {
+    Value out;
+    for (const Alternative& each : modules) {
+      inner = ids_.context(inner, &instruction);
+      const auto passed =
+          forward_through(activation, instruction, Value(each), given, inner, state, depth + 1);
+      if (!passed) return std::nullopt;
+      out = join(out, *passed, symbols_);
+    }
+    return out;
+  };
+  const auto same = [&](const Value& one, const Value& other) {
+    return agree(Value(memory_.tensors(state, join(one, other, symbols_))));
+  };
+  const std::optional<Value> out = through_all(input);
+  if (!out || same(input, *out)) return out;
+  const std::optional<Value> again = through_all(*out);
+  return again && same(*out, *again) ? std::optional(join(*out, *again, symbols_)) : std::nullopt;
 }
 
 Value LibraryModules::module_forward(const Activation& activation, const Instruction& instruction,

@@ -1,0 +1,139 @@
+// Lists, dictionaries and containers of modules: what their methods put in and give.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "analyzer/python/function_lowering.h"
+
+namespace dtype_guard::python {
+
+using namespace flow;
+
+namespace {
+Place place_in(ValueId container, Place::Step step) {
+  Place out;
+  out.base = container;
+  out.path.push_back(std::move(step));
+  return out;
+}
+}  // namespace
+
+// Behind what is there; in a loop any of them may be this one.
+void FunctionLowering::put_in(ValueId container, const Node& at, ValueId given) {
+  const SourceRange range = at.range();
+  const std::string entry = fmt::format("{}:{}", range.line, range.column);  // of a list of modules
+  const ValueId held = builder_.registration("attribute", container, entry, given);
+  const auto step = loops_.empty() ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell;
+  builder_.store(place_in(container, {step, "", 0}), held);
+}
+
+// x.extend(list), x += list
+void FunctionLowering::put_all_in(ValueId container, const Node& list) {
+  if (const auto all = displayed(list)) {
+    for (const Node& each : *all) put_in(container, each, value(each));
+    return;
+  }
+  const ValueId any = any_of(value(list));
+  const std::string entry = fmt::format("{}:{}", list.range().line, list.range().column);
+  builder_.store(place_in(container, {Place::Step::Kind::kAnyCell, "", 0}),
+                 builder_.registration("attribute", container, entry, any));
+}
+
+// container.add_module(name, module): a field, and the next one of those that run in turn.
+void FunctionLowering::add_module(ValueId container, const std::vector<Given>& arguments) {
+  const auto name = literal(arguments[0].node);
+  const ValueId given = value(arguments[1].node);
+  put_in(container, arguments[1].node, given);
+  if (name) builder_.store(place_in(container, {Place::Step::Kind::kField, *name, 0}), given);
+}
+
+std::optional<ValueId> FunctionLowering::container_method(const std::string& name, ValueId container,
+                                                          const std::vector<Given>& arguments) {
+  const bool takes =
+      std::all_of(arguments.begin(), arguments.end(), [](const Given& each) { return each.name.empty(); });
+  if (!takes || unit_.is_project_method(name)) return std::nullopt;
+  if (name == "append" && arguments.size() == 1) {
+    put_in(container, arguments[0].node, value(arguments[0].node));
+    return builder_.none();
+  }
+  if (name == "extend" && arguments.size() == 1) {
+    put_all_in(container, arguments[0].node);
+    return builder_.none();
+  }
+  if ((name == "add_module" || name == "register_module") && arguments.size() == 2) {
+    add_module(container, arguments);
+    return builder_.none();
+  }
+  if (!arguments.empty()) return std::nullopt;
+  if (name == "values" || name == "children") return list_of(any_of(container));
+  if (name == "items" || name == "named_children")
+    return list_of(builder_.value(Op::kPack, "", {{"", builder_.unknown()}, {"", any_of(container)}}));
+  return std::nullopt;
+}
+
+// reversed(x), iter(x), sorted(x): the same things, in an order that is not followed.
+std::optional<ValueId> FunctionLowering::of_iterable(const std::string& name,
+                                                     const std::vector<Given>& arguments) {
+  if (arguments.empty() || !arguments[0].name.empty()) return std::nullopt;
+  if (name == "next") return any_of(value(arguments[0].node));
+  if (name == "iter") return list_of(any_of(value(arguments[0].node)));
+  if (name == "reversed" || name == "sorted") return list_of(any_of(value(arguments[0].node)));
+  return std::nullopt;
+}
+
+// getattr(x, "name", otherwise), of which the engine knows whether x has it.
+ValueId FunctionLowering::attribute_by_name(ValueId object, const std::string& name, const Node& otherwise) {
+  Arguments asked = {{"self", object}, {"index", builder_.constant(name)}};
+  if (otherwise) asked.push_back({"default", callable(otherwise)});
+  return builder_.op("attribute_get", std::move(asked));
+}
+
+// Out = namedtuple("Out", "q k"): the names of its parts.
+std::vector<std::string> FunctionLowering::tuple_fields(const Entity& entity) const {
+  const Node made = entity.value;
+  std::vector<std::string> out;
+  if (!made || !made.is("call") || !made.field("function").text().ends_with("namedtuple")) return out;
+  const std::vector<Given> arguments = given(made);
+  if (arguments.size() < 2 || !arguments[1].name.empty()) return out;
+  const Node names = arguments[1].node;
+  if (const auto text = literal(names)) {
+    std::string word;
+    for (const char c : *text + " ") {
+      const bool is_end = c == ' ' || c == ',' || c == '\n';
+      if (is_end && !word.empty()) out.push_back(std::exchange(word, ""));
+      if (!is_end) word += c;
+    }
+    return out;
+  }
+  if (!names.is("list") && !names.is("tuple")) return out;
+  for (const Node& each : names.children()) {
+    const auto text = literal(each);
+    if (!text) return {};
+    out.push_back(*text);
+  }
+  return out;
+}
+
+// A tuple whose parts are known by name as well.
+std::optional<ValueId> FunctionLowering::named_tuple(const Entity& entity,
+                                                     const std::vector<Given>& arguments) {
+  const std::vector<std::string> fields = tuple_fields(entity);
+  std::map<std::string, Node> given_as;
+  std::size_t position = 0;
+  for (const Given& each : arguments) {
+    if (each.name.starts_with("*") || (each.name.empty() && position >= fields.size())) return std::nullopt;
+    given_as[each.name.empty() ? fields[position++] : each.name] = each.node;
+  }
+  const bool fits = !fields.empty() && given_as.size() == fields.size() &&
+                    std::all_of(fields.begin(), fields.end(),
+                                [&](const std::string& each) { return given_as.contains(each); });
+  if (!fits) return std::nullopt;
+  Arguments parts;
+  for (const std::string& each : fields) parts.push_back({"", value(given_as[each])});
+  const ValueId made = builder_.value(Op::kPack, "", parts);
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    builder_.store(place_in(made, {Place::Step::Kind::kField, fields[i], 0}), parts[i].value);
+  return made;
+}
+
+}  // namespace dtype_guard::python
