@@ -115,7 +115,14 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
     if (each.kind == Kind::kNone && whole.size() > 1) continue;  // it throws: what follows has another
     const bool tensor = each.kind == Kind::kTensor || each.kind == Kind::kHandle;
     if (!tensor) {
-      out = join(out, Value::unknown(each.symbols), symbols_);
+      Alternative part = *Value::unknown(each.symbols).single();
+      // Nothing but a tensor takes None among its indices, and it has that dimension then.
+      if (how == "new_dimension" && each.kind == Kind::kUnknown) {
+        part = Alternative::tensor(Dtype::kUndefined,
+                                   ranks_.own_rank(activation, instruction, Rank::at_least(1)));
+        part.uncertain = true;
+      }
+      out = join(out, Value(part), symbols_);
       continue;
     }
     for (Alternative part : memory_.tensors(state, Value(each))) {
