@@ -220,6 +220,7 @@ class FunctionLowering {
   std::optional<ValueId> container_method(const std::string& name, ValueId container,
                                           const std::vector<Given>& arguments);
   std::optional<ValueId> of_iterable(const std::string& name, const std::vector<Given>& arguments);
+  ValueId parameters_of(const Node& iterable);
   ValueId attribute_by_name(ValueId object, const std::string& name, const Node& otherwise);
   std::vector<std::string> tuple_fields(const Entity& entity) const;
   std::optional<ValueId> named_tuple(const Entity& entity, const std::vector<Given>& arguments);
@@ -243,6 +244,7 @@ class FunctionLowering {
   ValueId mapped_over(const Node& function, ValueId list);
   ValueId apply(const Node& function, const std::vector<ValueId>& arguments);
   std::optional<ValueId> super_call(const Node& function, const std::vector<Given>& arguments);
+  std::optional<ValueId> forward_of_library(const std::string& base, const std::vector<Given>& arguments);
   std::optional<ValueId> method_of_class(const Node& function, const std::vector<Given>& arguments);
 
   // PyTorch (lower_torch.cpp)

@@ -1,8 +1,7 @@
 // Calls: of project functions and classes, of what has a contract, of values, and of unknown code.
-#include <fmt/format.h>
-
 #include <algorithm>
 
+#include "analyzer/flow/settings/module_types.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -10,19 +9,33 @@ namespace dtype_guard::python {
 using namespace flow;
 
 namespace {
-// `{"device": device, "dtype": dtype}`, whose values mean the same wherever the dictionary is used.
+// Whether an expression means the same wherever it stands: a constant, a name that is bound once, a field of
+// that.
+bool is_plain(const Node& written, const std::map<std::string, std::vector<Node>>& assigned) {
+  Node root = written;
+  while (root.is("attribute")) root = root.field("object");
+  if (!root.is("identifier"))
+    return written.is("string") || written.is("none") || written.is("true") || written.is("false") ||
+           written.is("integer") || written.is("float");
+  const auto known = assigned.find(std::string(root.text()));
+  return known == assigned.end() || known->second.size() == 1;
+}
+
+// `{"device": device, "dtype": dtype}` or dict(dtype=dtype), whose values mean the same wherever the
+// dictionary is used. On which device a tensor is says nothing of its dtype.
 std::optional<std::vector<std::pair<std::string, Node>>> plain_pairs(
     const Node& dictionary, const std::map<std::string, std::vector<Node>>& assigned) {
-  if (!dictionary.is("dictionary")) return std::nullopt;
+  const bool is_call = dictionary.is("call") && dictionary.field("function").text() == "dict";
+  if (!dictionary.is("dictionary") && !is_call) return std::nullopt;
   std::vector<std::pair<std::string, Node>> out;
-  for (const Node& each : dictionary.children()) {
-    const Node key = each.field("key"), given = each.field("value");
-    const auto known = assigned.find(std::string(given.text()));
-    const bool once = known == assigned.end() || known->second.size() == 1;
-    const std::string_view name = key.text();
-    const bool quoted = key.is("string") && name.size() > 2 && name.find_first_of("'\"") == 0;
-    if (!each.is("pair") || !quoted || !given.is("identifier") || !once) return std::nullopt;
-    out.emplace_back(name.substr(1, name.size() - 2), given);
+  for (const Node& each : is_call ? dictionary.field("arguments").children() : dictionary.children()) {
+    const Node key = each.field(is_call ? "name" : "key"), given = each.field("value");
+    const std::string_view text = key.text();
+    const bool quoted = key.is("string") && text.size() > 2 && text.find_first_of("'\"") == 0;
+    if (!each.is(is_call ? "keyword_argument" : "pair") || !(quoted || is_call)) return std::nullopt;
+    const std::string_view name = is_call ? text : text.substr(1, text.size() - 2);
+    if (!is_plain(given, assigned) && name != "device") return std::nullopt;
+    out.emplace_back(name, given);
   }
   return out;
 }
@@ -249,6 +262,15 @@ ValueId FunctionLowering::unknown_call(const std::string& name, std::optional<Va
   return builder_.value(Op::kCall, "?" + name, std::move(handed));
 }
 
+// super().forward(x) of a class that PyTorch's layer is a base of.
+std::optional<ValueId> FunctionLowering::forward_of_library(const std::string& base,
+                                                            const std::vector<Given>& arguments) {
+  constexpr std::string_view kNn = "torch.nn.";
+  const std::string type = "torch::nn::" + base.substr(base.rfind('.') + 1);
+  if (!base.starts_with(kNn) || !find_module_type(type) || arguments.size() != 1) return std::nullopt;
+  return builder_.op(type + "::forward", {{"", self_}, {"", value(arguments[0].node)}});
+}
+
 std::optional<ValueId> FunctionLowering::super_call(const Node& function,
                                                     const std::vector<Given>& arguments) {
   const Node object = function.field("object");
@@ -257,6 +279,8 @@ std::optional<ValueId> FunctionLowering::super_call(const Node& function,
   bool complete = true;
   for (const BaseClass& each : unit_.modules().bases(*own_class())) {
     const ClassDefinition* above = each.definition;
+    if (const auto out = name == "forward" ? forward_of_library(each.library, arguments) : std::nullopt)
+      return out;
     const FunctionDefinition* method = above ? unit_.modules().method(*above, name, &complete) : nullptr;
     if (!method) continue;
     Arguments handed = {{"", self_ ? self_ : builder_.unknown()}};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analyzer/python/function_lowering.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::python {
 
@@ -71,11 +72,20 @@ std::optional<ValueId> FunctionLowering::container_method(const std::string& nam
   return std::nullopt;
 }
 
+// next(module.parameters()), which is asked for its dtype; what a loop does to each of them is not followed.
+ValueId FunctionLowering::parameters_of(const Node& iterable) {
+  const Node function = iterable.is("call") ? iterable.field("function") : Node();
+  const bool lists = function.is("attribute") && given(iterable).empty() &&
+                     function.field("attribute").text() == name_of(Named::kListsParameters);
+  if (!lists) return value(iterable);
+  return builder_.op(std::string(name_of(Named::kListsParameters)), {{"", value(function.field("object"))}});
+}
+
 // reversed(x), iter(x), sorted(x): the same things, in an order that is not followed.
 std::optional<ValueId> FunctionLowering::of_iterable(const std::string& name,
                                                      const std::vector<Given>& arguments) {
   if (arguments.empty() || !arguments[0].name.empty()) return std::nullopt;
-  if (name == "next") return any_of(value(arguments[0].node));
+  if (name == "next") return any_of(parameters_of(arguments[0].node));
   if (name == "iter") return list_of(any_of(value(arguments[0].node)));
   if (name == "reversed" || name == "sorted") return list_of(any_of(value(arguments[0].node)));
   return std::nullopt;

@@ -119,17 +119,22 @@ ValueId FunctionLowering::conversion(ValueId object, const std::vector<Given>& a
 
 // Sizes may be one list or several numbers.
 ValueId FunctionLowering::sizes(const std::vector<Given>& arguments) {
-  Arguments all;
+  Arguments all, spreads;
   for (const Given& each : arguments) {
     if (!each.name.empty() && each.name != "*") continue;
     const bool spread = each.name == "*" || each.node.is("list_splat");
     const bool list = each.node.is("tuple") || each.node.is("list") || names_sizes(each.node.text());
     const ValueId one = value(each.node);
-    if (spread) return builder_.unknown();
+    if (spread) {
+      spreads.push_back({"*", one});
+      continue;
+    }
     if (list && arguments.size() >= 1 && &each == &arguments.front() && !each.node.is("subscript"))
       return one;
     all.push_back({"", one});
   }
+  // How many there are counts, and not in which order: those that are written out are known.
+  all.insert(all.end(), spreads.begin(), spreads.end());
   return builder_.value(Op::kPack, "", std::move(all));
 }
 
@@ -223,7 +228,9 @@ std::optional<ValueId> FunctionLowering::tensor_method(const std::string& name, 
       "append",     "extend", "pop",    "insert",  "remove", "clear", "get",  "update",
       "items",      "keys",   "values", "copy",    "index",  "count", "sort", "reverse",
       "setdefault", "format", "join",   "replace", "find",   "set_"};
-  if (of_containers.contains(name)) return std::nullopt;
+  const bool by_dimension =
+      name == "sort" && !arguments.empty() && arguments[0].name != "key" && arguments[0].name != "reverse";
+  if (of_containers.contains(name) && !by_dimension) return std::nullopt;
   const Operator* entry = find_operator("torch.Tensor." + name);
   if (!entry || entry->result == ResultRule::kDescriptor) return std::nullopt;
   return torch_operator(*entry, name, object, arguments);
@@ -358,10 +365,12 @@ std::optional<ValueId> FunctionLowering::library_module(const std::string& name,
     ++index;
   };
   for (const Node& each : parts) add(value(each), Place::Step::Kind::kCell);
-  // What a list of unknown length holds: one stands for all.
-  if (list)
+  if (list && parts.empty() && !parameters) {
+    builder_.op("take_layers", {{"self", made}, {"list", list}});
+  } else if (list) {  // one stands for all
     add(builder_.op("subscript", {{"self", list}, {"any", builder_.constant(true)}}),
         Place::Step::Kind::kAnyCell);
+  }
   return made;
 }
 

@@ -20,12 +20,13 @@ bool is_unknown(const Alternative& each) {
 bool is_wider(Dtype wide, Dtype narrow) {
   return is_half(narrow) && wide != Dtype::kUndefined && bits(wide) > bits(narrow);
 }
-// Beside a float32 tensor with dimensions whatever else takes part makes the result no narrower.
+// Beside a float32 tensor with dimensions, or its complex counterpart, whatever else takes part makes the
+// result no narrower.
 bool is_at_least_float32(const std::vector<const ChosenInput*>& parts) {
   return std::any_of(parts.begin(), parts.end(), [](const ChosenInput* each) {
     const Alternative& one = *each->alternative;
-    return one.kind == Kind::kTensor && !one.rank.wrapped && one.dtype == Dtype::kFloat32 &&
-           !one.rank.may_be_zero();
+    return one.kind == Kind::kTensor && !one.rank.wrapped && !one.rank.may_be_zero() &&
+           (one.dtype == Dtype::kFloat32 || one.dtype == Dtype::kComplex64);
   });
 }
 // "div" for its form "div.rounded".

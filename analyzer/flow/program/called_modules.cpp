@@ -18,6 +18,8 @@ constexpr std::array<std::string_view, 5> kGiving = {"get", "pop", "values", "it
 constexpr std::array<std::string_view, 6> kGivingOperators = {"subscript", "copy_of",  "deep_copy_of",
                                                               "dict_get",  "dict_pop", "attribute_get"};
 
+constexpr std::array<std::string_view, 1> kFillingOperators = {"take_layers"};
+
 template <std::size_t N>
 bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
@@ -99,6 +101,7 @@ class ObjectTrace {
       case Op::kModule:
         return value(function, by.result);
       case Op::kOperator:
+        if (at > 0 && is_one_of(kFillingOperators, by.name)) return into(function, by.args[0].value);
         return at == 0 && is_one_of(kGivingOperators, by.name) ? value(function, by.result) : void();
       case Op::kRegister:
         return value(function, by.result);

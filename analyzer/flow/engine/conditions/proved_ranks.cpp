@@ -57,8 +57,14 @@ Rank Ranks::length(const State& state, const Value& list) {
   const Alternative* one = list.single();
   if (!one) return {};
   if (is_list_of_sizes(*one)) return known_rank(state.ranks, one->rank);
-  if (!is_container(state, list) || !state.find(one->object)->rest.is_bottom()) return {};
-  return Rank::exactly(static_cast<std::int64_t>(memory_.elements(state, list).size()));
+  if (!is_container(state, list)) return {};
+  const HeapObject& object = *state.find(one->object);
+  if (object.rest.is_bottom())
+    return Rank::exactly(static_cast<std::int64_t>(memory_.elements(state, list).size()));
+  // Lists of sizes only grow, so that those that are known are among them.
+  return Rank::at_least(std::count_if(object.cells.begin(), object.cells.end(), [](const auto& cell) {
+    return cell.first.kind == Key::Kind::kIndex;
+  }));
 }
 
 namespace {

@@ -26,6 +26,10 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (instruction.name == "pointer_cast") return marks_.typed_pointer(activation, instruction, state);
   if (instruction.name == "copy_of") return objects_.copy_of(activation, instruction, state);
   if (instruction.name == "deep_copy_of") return objects_.deep_copy_of(activation, instruction, state);
+  if (instruction.name == "take_layers") {
+    registrations_.take_layers(instruction, state);
+    return Value::none();
+  }
   if (instruction.name == "assign_object") {
     objects_.overwrite_object(instruction, state);
     return argument(state, instruction, 0);

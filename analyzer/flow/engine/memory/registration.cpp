@@ -247,6 +247,33 @@ Value Registrations::registration(const Activation& activation, const Instructio
   return registered;
 }
 
+// nn.Sequential(*layers), nn.ModuleList(layers): the container's parts are the list's, each in its place
+// where that is known.
+void Registrations::take_layers(const Instruction& instruction, State& state) {
+  const Alternative* owner = argument(state, instruction, 0).single();
+  const Alternative* given = argument(state, instruction, 1).single();
+  if (!owner || owner->kind != Kind::kObject) return;
+  const HeapObject* list = given && given->kind == Kind::kObject ? state.find(given->object) : nullptr;
+  const bool is_known =
+      list && list->kind == HeapObject::Kind::kContainer && list->stands == HeapObject::Stands::kForItself;
+  const auto take = [&](const std::string& name, const Key& place, const Value& part) {
+    if (const auto kind = registered_as(state, part))
+      state.change(owner->object).registered.change().push_back({*kind, name, part});
+    memory_.write(state, Location{owner->object, place}, part, place.kind == Key::Kind::kIndex);
+  };
+  if (!is_known) {
+    const Value any = given && given->kind == Kind::kObject
+                          ? memory_.read(state, Location{given->object, {Key::Kind::kAny, 0}})
+                          : Value();
+    return take("0", {Key::Kind::kAny, 0}, any.is_bottom() ? Value::unknown() : any);
+  }
+  const HeapObject parts = *list;
+  for (const auto& [key, part] : parts.cells) {
+    if (key.kind == Key::Kind::kIndex) take(std::to_string(key.id), key, part);
+  }
+  if (!parts.rest.is_bottom()) take("more", {Key::Kind::kAny, 0}, parts.rest);
+}
+
 void Registrations::take_over_registered(State& state, const Registered& callees, const Activation* caller) {
   Registered own = callees;
   if (!is_there(state, own.after)) return;  // of a run that was dropped

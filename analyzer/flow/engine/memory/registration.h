@@ -27,6 +27,7 @@ class Registrations {
         memory_(memory) {}
 
   Value registration(const Activation& activation, const Instruction& instruction, State& state);
+  void take_layers(const Instruction& instruction, State& state);
   bool is_module_type(const std::string& type) const;
   void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);
 

@@ -80,3 +80,55 @@ class Conv2d(_Convolution):
 class Conv3d(_Convolution):
     def forward(self, input):
         return F.conv3d(input, self.weight, self.bias, self.stride, self.padding, self.dilation, self.groups)
+
+
+class Sequential(torch.nn.Module):
+    def __init__(self, *layers):
+        super().__init__()
+        self._in_order = torch.nn.Sequential(*layers)
+
+    def forward(self, input):
+        return self._in_order(input)
+
+
+class Identity(torch.nn.Module):
+    def __init__(self, *args, **kwargs):
+        super().__init__()
+
+    def forward(self, input):
+        return input
+
+
+class Dropout(torch.nn.Module):
+    def __init__(self, p=0.5, inplace=False):
+        super().__init__()
+        self.p, self.inplace = p, inplace
+
+    def forward(self, input):
+        return F.dropout(input, self.p, self.training)
+
+
+class GELU(torch.nn.Module):
+    def __init__(self, approximate="none"):
+        super().__init__()
+        self.approximate = approximate
+
+    def forward(self, input):
+        return F.gelu(input)
+
+
+class SiLU(torch.nn.Module):
+    def __init__(self, inplace=False):
+        super().__init__()
+
+    def forward(self, input):
+        return F.silu(input)
+
+
+class Softmax(torch.nn.Module):
+    def __init__(self, dim=None):
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input):
+        return F.softmax(input, self.dim)
