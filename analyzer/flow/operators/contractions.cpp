@@ -17,6 +17,7 @@ enum class Part : std::uint8_t {
   kByEquation,   // a contraction where its equation sums
   kSoftmax,
   kFactor,    // turns what it is given by a table
+  kAddend,    // a table that is added to a tensor says where, and turns nothing
   kSum,       //
   kQuotient,  //
   kTable,     // of a rotary embedding
@@ -40,6 +41,8 @@ constexpr PartOfOperator kParts[] = {
     {"_softmax", Part::kSoftmax},
     {"_safe_softmax", Part::kSoftmax},
     {"mul", Part::kFactor},
+    {"add", Part::kAddend},
+    {"sub", Part::kAddend},
     {"sum", Part::kSum},
     {"div", Part::kQuotient},
     {"cos", Part::kTable, kTable | kCosine},
@@ -98,6 +101,8 @@ bool is_contraction(std::string_view op) {
 
 bool is_softmax(std::string_view op) { return part_of(op) == Part::kSoftmax; }
 
+bool adds(std::string_view op) { return part_of(op) == Part::kAddend; }
+
 std::string_view summand_of(std::string_view op) { return row_of(op).summand; }
 
 std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs) {
@@ -116,6 +121,8 @@ std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>&
     const std::uint8_t one = which == (kCosine | kSine) ? kNoLineage : which;
     return static_cast<std::uint8_t>(others | (tables & (kProduct | kScores)) | kRotated | one);
   }
+  if (row.part == Part::kAddend && tables && other)
+    return static_cast<std::uint8_t>(others | (tables & (kProduct | kScores)));
   if (row.part == Part::kSoftmax) return all & kProduct ? kScores : all;
   if (row.part == Part::kSum) return all | kSum;
   if (row.part == Part::kQuotient && inputs.size() == 2 && !(inputs[0] & kSum)) {

@@ -32,6 +32,7 @@ inline constexpr std::uint8_t kSine = 32;
 // Whether the operator is a product of matrices.
 bool is_contraction(std::string_view op);
 bool is_softmax(std::string_view op);
+bool adds(std::string_view op);
 
 // The lineage of an operator's result; `inputs` has one entry for each tensor that went in.
 std::uint8_t lineage_after(std::string_view op, const std::vector<std::uint8_t>& inputs);

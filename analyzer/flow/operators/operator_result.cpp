@@ -220,6 +220,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* promoted = nullptr;  // already wide by promotion
   const ChosenInput* raised = nullptr;    // already wide by a cast
   const ChosenInput* equal = nullptr;
+  bool equal_follows = false;  // cast to the dtype of another, which may be here too
   const ChosenInput* narrow = nullptr;
   const ChosenInput* open = nullptr;     // of no known dtype: a float32 tensor decides beside it
   const ChosenInput* widened = nullptr;  // already wide because of one
@@ -241,9 +242,13 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     const bool by_promotion = origin && origin->kind == Origin::Kind::kPromotion;
     if (by_promotion && is_half(origin->before) && !promoted) promoted = each;
     if (by_promotion && !is_half(origin->before) && !widened) widened = each;
-    if (origin && origin->kind == Origin::Kind::kCast && is_wider(result, origin->before) && !raised)
-      raised = each;
-    if (input.dtype == result && !equal) equal = each;
+    const bool is_cast = origin && origin->kind == Origin::Kind::kCast;
+    const bool follows = is_cast && origin->of_another;
+    if (is_cast && is_wider(result, origin->before) && !follows && !raised) raised = each;
+    if (input.dtype == result && (!equal || (equal_follows && !follows))) {
+      equal = each;
+      equal_follows = follows;
+    }
     if (is_wider(result, input.dtype) && is_floating(result) && !narrow) narrow = each;
   }
   out.lineage = lineage();
@@ -295,7 +300,8 @@ std::uint8_t OperatorResults::lineage() const {
   std::vector<std::uint8_t> of_inputs;
   for (const ChosenInput& each : inputs_) {
     const bool tensor = each.alternative->kind == Kind::kTensor && !each.alternative->rank.wrapped;
-    if (tensor) of_inputs.push_back(each.alternative->lineage);
+    const bool may_be_one = each.alternative->kind == Kind::kUnknown && adds(op_.name);
+    if (tensor || may_be_one) of_inputs.push_back(each.alternative->lineage);
   }
   return lineage_after(op_.name, of_inputs);
 }
@@ -333,12 +339,13 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
     out.kind = Origin::Kind::kCast;
     const Alternative& from = *participants().front()->alternative;
     out.before = from.kind == Kind::kTensor && from.dtype != result ? from.dtype : Dtype::kUndefined;
+    out.of_another = stated_.told != 0;
   } else if (narrow && !is_explicit && op_.result != ResultRule::kFactory) {
     out.kind = Origin::Kind::kPromotion;
     out.before = narrow->alternative->dtype;
     out.narrow = narrow_text(*narrow);
     out.wide = wide ? wide->alternative->trail : 0;
-    out.by_setting = wide && wide->alternative->assumed;
+    out.by_setting = wide && (wide->alternative->assumed || is_of_object(*narrow));
   }
   return out;
 }
@@ -363,7 +370,11 @@ Dtype OperatorResults::state_again(Alternative& value, const Origin& first) cons
     value.trail = 0;
     return asked.before;
   }
-  if (told && first.over && told->origin == first.over) {
+  // Scores that are computed in float32 and cast back to what they were are as wide as what had widened them.
+  const Origin* asked_of = told ? origins_.find(told->origin) : nullptr;
+  const bool was_wide = first.kind == Origin::Kind::kCast && asked_of && asked_of->after == value.dtype &&
+                        asked_of->kind == Origin::Kind::kPromotion && asked_of->widens_half();
+  if (was_wide || (told && first.over && told->origin == first.over)) {
     value.origin = told->origin;
     value.trail = stated_.told;
   }
@@ -388,6 +399,25 @@ const Instruction* OperatorResults::made(const ChosenInput& input) const {
     list = each;
   }
   return list ? site_.info->definition(list->args[place].value) : nullptr;
+}
+
+// A field of the object whose method runs, or a part or view of it: a parameter, which the setting alone
+// makes half.
+bool OperatorResults::is_of_object(const ChosenInput& input) const {
+  constexpr int kMostViews = 8;
+  const Instruction* each = input.alternative->assumed ? made(input) : nullptr;
+  for (int i = 0; i < kMostViews && each && each->op == Op::kOperator && !each->args.empty(); ++i) {
+    const Operator* op = find_operator(each->name);
+    const bool is_view =
+        each->name == "subscript" || (op && op->result == ResultRule::kLikeFirst && op->promoting.empty());
+    if (!is_view) return false;
+    each = site_.info->definition(each->args.front().value);
+  }
+  if (!each || each->op != Op::kLoad || !each->place.last_field()) return false;
+  const Instruction* object = site_.info->definition(each->place.base);
+  const auto* number =
+      object && object->op == Op::kParam ? std::get_if<std::int64_t>(&object->constant) : nullptr;
+  return number && *number == 0;
 }
 
 std::string OperatorResults::narrow_text(const ChosenInput& narrow) const {

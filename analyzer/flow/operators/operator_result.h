@@ -60,6 +60,7 @@ class OperatorResults {
   Dtype state_again(Alternative& value, const Origin& first) const;
   const Instruction* made(const ChosenInput& input) const;
   std::string narrow_text(const ChosenInput& narrow) const;
+  bool is_of_object(const ChosenInput& input) const;
 
   const Operator& op_;
   OperatorSite site_;

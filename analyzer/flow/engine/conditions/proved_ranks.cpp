@@ -62,9 +62,8 @@ Rank Ranks::length(const State& state, const Value& list) {
   if (object.rest.is_bottom())
     return Rank::exactly(static_cast<std::int64_t>(memory_.elements(state, list).size()));
   // Lists of sizes only grow, so that those that are known are among them.
-  return Rank::at_least(std::count_if(object.cells.begin(), object.cells.end(), [](const auto& cell) {
-    return cell.first.kind == Key::Kind::kIndex;
-  }));
+  return Rank::at_least(std::count_if(object.cells.begin(), object.cells.end(),
+                                      [](const auto& cell) { return cell.first.kind == Key::Kind::kIndex; }));
 }
 
 namespace {
