@@ -95,8 +95,12 @@ std::vector<Alternative> Memory::descriptor(const State& state, const HeapObject
     for (const Alternative& buffer : behind) {
       const bool has_dimensions = buffer.rank.wrapped || buffer.rank.max > 0;
       if (buffer.kind != Kind::kTensor || buffer.dtype != each.dtype || !has_dimensions) continue;
+      // The dtype that is stated is certain; that it describes this data is not.
+      if (buffer.uncertain && !tensor.uncertain) continue;
       found = true;
       Alternative one = tensor;
+      one.displaced = buffer.displaced;
+      one.elsewhere = buffer.elsewhere;
       one.origin = buffer.origin;
       one.trail = buffer.trail;
       one.symbols = symbols_.unite(tensor.symbols, buffer.symbols);  // what led to the data
