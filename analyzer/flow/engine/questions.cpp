@@ -167,8 +167,8 @@ Guard Questions::guard(const Activation& activation, const Instruction& instruct
   // That a round comes at all is no question about which it is.
   const bool leaves = instruction.op == Op::kBranch && leaves_a_loop(activation, activation.block);
   if (leaves) symbols = symbols_.without_rounds(symbols);
-  const SymbolSets::Passage passage =
-      1 + 2 * ids_.symbol_number(activation.context, &instruction, kPassage) + (taken ? 1 : 0);
+  const SymbolSets::Passage passage = SymbolSets::passage(
+      ids_.symbol_number(activation.context, &instruction, kPassage), taken, is_repeated(activation));
   return {activation.context,
           activation.block,
           holds,

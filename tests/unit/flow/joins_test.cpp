@@ -151,6 +151,33 @@ b5:
   CHECK(has_first(chosen_by("logical_not(%3)")));
 }
 
+TEST_CASE("what a tensor holds behind one way of a branch is not what refers to it behind the other") {
+  const auto held = [](const char* other) {
+    return findings_of_body(fmt::format(R"IR(  %11 = object Holder()
+  %12 = op ones(%10) ; 12:3-12:9 "weight"
+  %13 = register parameter "weight", %11, %12
+  %14 = const bfloat16
+  %15 = op zeros(%10, dtype=%14)
+  store v, %15
+  %16 = call any_bool()
+  branch %16 ? b1 : b2
+b1:
+  retype %11, %14
+  store v, %13
+  jump b3
+b2:
+{}  jump b3
+b3:
+  %30 = load v
+  %31 = sink flash(q=%30, k=%2, v=%2) ; 99:3-99:20 "flash(v)"
+)IR",
+                                        other),
+                            "bf16");
+  };
+  CHECK(held("").empty());
+  CHECK(held("  store v, %13\n") == Found{"12 attention-mixed-dtypes q in f [bf16]"});
+}
+
 TEST_CASE("behind an operator in place is what can hold what it writes") {
   const auto written = [](const std::string& write) {
     return findings_of_body(
