@@ -126,11 +126,40 @@ Comparison Questions::comparison(const Instruction& condition, bool taken, const
   return {};
 }
 
+namespace {
+// What is asked, whichever way it is spelt: `if (!(n == 4))` asks what `if (n == 4)` does, and the other way
+// is taken.
+struct Asked {
+  const Instruction* definition = nullptr;
+  ValueId answer = 0;
+  bool opposite = false;
+};
+Asked asked_by(const Activation& activation, const Instruction& instruction, const State& state) {
+  constexpr int kMaxWalk = 32;
+  Asked out{activation.info.definition(instruction.args[0].value), instruction.args[0].value};
+  for (int depth = 0; depth < kMaxWalk; ++depth) {
+    const Instruction* opposite = out.definition;
+    const bool is_opposite = opposite && opposite->op == Op::kOperator && opposite->name == "logical_not" &&
+                             !opposite->args.empty();
+    const ValueId inner = is_opposite ? opposite->args[0].value : 0;
+    const Instruction* definition = is_opposite ? activation.info.definition(inner) : nullptr;
+    if (!definition || value(state, inner).is_bottom()) break;
+    out = {definition, inner, !out.opposite};
+  }
+  return out;
+}
+}  // namespace
+
 // A branch that was taken, or a check that was passed.
 Guard Questions::guard(const Activation& activation, const Instruction& instruction, bool taken,
                        const State& state) {
   constexpr int kPassage = -1;
-  const Instruction* condition = activation.info.definition(instruction.args[0].value);
+  const Asked asked = asked_by(activation, instruction, state);
+  const Instruction* condition = asked.definition;
+  // A check that is spelt as a denial leaves something, as an early return does.
+  const Instruction* spelt = activation.info.definition(instruction.args[0].value);
+  const bool is_denial = instruction.op == Op::kAssume && spelt && spelt->name == "logical_not";
+  const bool holds = !is_denial && taken != asked.opposite;
   const bool throws = condition && condition->op == Op::kOperator && condition->name == kMayThrow;
   const bool is_check = throws || instruction.op == Op::kAssume ||
                         activation.info.always_throws[instruction.targets[taken ? 1 : 0]];
@@ -138,27 +167,26 @@ Guard Questions::guard(const Activation& activation, const Instruction& instruct
   // That a round comes at all is no question about which it is.
   const bool leaves = instruction.op == Op::kBranch && leaves_a_loop(activation, activation.block);
   if (leaves) symbols = symbols_.without_rounds(symbols);
-  const SymbolSets::Passage passage =
-      1 + 2 * ids_.symbol_number(activation.context, &instruction, kPassage) + (taken ? 1 : 0);
-  const bool denied = instruction.op == Op::kAssume && condition && condition->name == "logical_not";
+  const SymbolSets::Passage passage = SymbolSets::passage(
+      ids_.symbol_number(activation.context, &instruction, kPassage), taken, is_repeated(activation));
   return {activation.context,
           activation.block,
-          taken && !denied,
+          holds,
           is_check ? symbols_.checked(symbols) : symbols,
           passage,
           is_check,
           leaves,
-          condition ? comparison(*condition, taken, state) : Comparison{}};
+          condition ? comparison(*condition, taken != asked.opposite, state) : Comparison{}};
 }
 
 // What is known where a branch was taken, or a check passed.
 SymbolSetId Questions::decided_by(const Activation& activation, const Instruction& instruction, bool taken,
                                   const State& state) {
-  const Value condition = argument(state, instruction, 0);
-  if (const SymbolSetId symbols = condition_of(condition, taken, symbols_)) return symbols;
+  const Asked what = asked_by(activation, instruction, state);
+  const Value& condition = value(state, what.answer);
+  if (const SymbolSetId symbols = condition_of(condition, taken != what.opposite, symbols_)) return symbols;
   if (condition.size() > 1) return ids_.undecided();
-  const Instruction* definition = activation.info.definition(instruction.args[0].value);
-  return asked(activation, definition ? *definition : instruction, state);
+  return asked(activation, what.definition ? *what.definition : instruction, state);
 }
 
 }  // namespace dtype_guard::flow

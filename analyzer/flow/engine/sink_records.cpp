@@ -35,12 +35,30 @@ void SinkRecords::add(const SinkRecords& others, SymbolSets& symbols) {
   records_.insert(others.records_.begin(), others.records_.end());
   other_products_.insert(others.other_products_.begin(), others.other_products_.end());
   stores_.insert(others.stores_.begin(), others.stores_.end());
+  guessed_.insert(others.guessed_.begin(), others.guessed_.end());
   note_attention(others.marks_of_attention_, symbols);
   note_layer(others.marks_of_layers_, symbols);
 }
 
 void SinkRecords::forget(ContextId context, const Instruction& instruction) {
   records_.erase({context, &instruction});
+}
+
+void SinkRecords::note_guessed(ContextId context, const Instruction* check, const Guards& guards,
+                               bool is_repeated) {
+  guessed_.insert_or_assign(Place(context, check), Guessed{guards, is_repeated});
+}
+
+// A run takes one way of a branch only, but for a branch that it comes to again.
+bool SinkRecords::Guessed::excludes(const Guards& others) const {
+  const auto are_opposite = [](const Guard& a, const Guard& b) {
+    return a.context == b.context && a.block == b.block && a.taken != b.taken && !a.on_some_ways &&
+           !b.on_some_ways && !a.leaves_a_loop && !b.leaves_a_loop;
+  };
+  return !is_repeated && std::any_of(guards.begin(), guards.end(), [&](const Guard& mine) {
+    return std::any_of(others.begin(), others.end(),
+                       [&](const Guard& other) { return are_opposite(mine, other); });
+  });
 }
 
 void SinkRecords::note_layer(SymbolSetId mark, SymbolSets& symbols) {
@@ -86,6 +104,12 @@ std::vector<SinkRecord> SinkRecords::all(const SymbolSets& symbols, const MarkOf
     if (own && arrives(*own, out, symbols, any)) stores.push_back(record);
   }
   out.insert(out.end(), stores.begin(), stores.end());
+  for (SinkRecord& record : out) {
+    record.others_are_guessed =
+        record.others_are_guessed || std::any_of(guessed_.begin(), guessed_.end(), [&](const auto& each) {
+          return !each.second.excludes(record.guards);
+        });
+  }
   // Addresses order the map; the report must not depend on them.
   const auto place = [](const SinkRecord& each) {
     const SourceRange& range = each.instruction->range;

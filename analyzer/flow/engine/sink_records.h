@@ -23,6 +23,9 @@ class SinkRecords {
   void add(const SinkRecords& others, SymbolSets& symbols);
   // Of a check that passes after all, or a value that leaves as it came.
   void forget(ContextId context, const Instruction& instruction);
+  // What a check said of an input holds before the check as well: that inputs are guessed is so at the calls
+  // which a run may have passed on its way to the check.
+  void note_guessed(ContextId context, const Instruction* check, const Guards& guards, bool is_repeated);
   // Of layers that may refuse their input; they pass through other layers.
   void note_layer(SymbolSetId mark, SymbolSets& symbols);
   SymbolSetId marks_of_layers() const { return marks_of_layers_; }
@@ -34,7 +37,13 @@ class SinkRecords {
 
  private:
   using Place = std::pair<ContextId, const Instruction*>;
+  struct Guessed {
+    Guards guards;  // on the way to the check
+    bool is_repeated = false;
+    bool excludes(const Guards& others) const;
+  };
   std::map<Place, SinkRecord> records_, other_products_, stores_;
+  std::map<Place, Guessed> guessed_;
   SymbolSetId marks_of_attention_ = 0, marks_of_layers_ = 0;
 };
 

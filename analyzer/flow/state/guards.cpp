@@ -56,7 +56,9 @@ bool may_exclude(const Guard& a, const Guard& b, const SymbolSets& symbols) {
   return (a.taken || b.taken) && symbols.relation(a.symbols, b.symbols) != SymbolSets::Relation::kAgree;
 }
 
-bool of_one_branch(const Guard& a, const Guard& b) { return (a.passage + 1) / 2 == (b.passage + 1) / 2; }
+bool of_one_branch(const Guard& a, const Guard& b) {
+  return SymbolSets::are_of_one_branch(a.passage, b.passage);
+}
 
 // Both ways of a branch lead to one case of a switch.
 bool has_both_ways(const Guards& guards, const Guard& guard) {
@@ -132,7 +134,8 @@ Side side_of(Guards passed, const Guards& in_force, SymbolSets& symbols) {
   for (const Guards* guards : {&std::as_const(passed), &in_force}) {
     for (const Guard& each : *guards) {
       if (guards == &passed) out.symbols = symbols.unite(out.symbols, each.symbols);
-      if (each.passage) passages.push_back(each.passage);
+      if (each.passage)
+        passages.push_back(each.on_some_ways ? SymbolSets::perhaps(each.passage) : each.passage);
     }
   }
   out.symbols = symbols.behind(out.symbols, std::move(passages));

@@ -45,7 +45,8 @@ bool are_of_one_dtype(const Several& values) {
 
 // Alternatives that not all ways have got here under the conditions of this one. One that was there
 // under such a condition before may be one that never takes this way: `if (f) q = wide; if (f) q = narrow;`.
-// Where that is certain, it is not there.
+// Where that is certain, it is not there. Where all are of one dtype, which of them it is decides no more
+// than where that comes from.
 Value tagged(const Value& value, const Several& all, const Side& side, bool no_matter, SymbolSets& symbols) {
   if ((side.guards.empty() && !side.symbols) || value.is_bottom()) return value;
   static thread_local std::vector<Alternative> out;  // copied where something changed
@@ -64,10 +65,11 @@ Value tagged(const Value& value, const Several& all, const Side& side, bool no_m
       const SymbolSetId here = is_held(each) ? side.symbols : side.of_numbers;
       const SymbolSetId more = symbols.unite(each.symbols, here);
       const bool asked_twice = side.is_doubtful || relation >= SymbolSets::Relation::kCorrelated;
-      const bool decided_twice = is_held(each) && !no_matter && asked_twice;
-      changed = changed || more != each.symbols || (decided_twice && !each.uncertain);
+      const bool decided_twice = is_held(each) && asked_twice;
+      bool& in_doubt = no_matter ? each.displaced : each.uncertain;
+      changed = changed || more != each.symbols || (decided_twice && !in_doubt);
       each.symbols = more;
-      each.uncertain = each.uncertain || decided_twice;
+      in_doubt = in_doubt || decided_twice;
     }
     out.push_back(each);
   }

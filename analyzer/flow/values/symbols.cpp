@@ -24,10 +24,21 @@ void walk(const Entries& a, const Entries& b, Both both, One one) {
   std::for_each(y, b.end(), one);
 }
 
+// Which way of which branch, made for certain or not.
+constexpr SymbolSets::Passage way(SymbolSets::Passage passage) { return passage >> 1U; }
+constexpr bool is_certain(SymbolSets::Passage passage) { return passage != 0 && passage % 2 == 0; }
+constexpr SymbolSets::Passage other_way(SymbolSets::Passage passage) { return passage ^ 2U; }
+
 template <typename Passages>
 Passages common(const Passages& a, const Passages& b) {
   Passages out;
-  std::set_intersection(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(out));
+  for (auto x = a.begin(), y = b.begin(); x != a.end() && y != b.end();) {
+    if (way(*x) == way(*y)) {
+      out.push_back(*x++ | *y++);
+    } else {
+      ++(way(*x) < way(*y) ? x : y);
+    }
+  }
   return out;
 }
 
@@ -186,12 +197,24 @@ SymbolSets::Id SymbolSets::condition(Id set, bool is_true) {
 
 SymbolSets::Id SymbolSets::behind(Id set, std::vector<Passage> passages) {
   std::sort(passages.begin(), passages.end());
+  const auto last =
+      std::unique(passages.begin(), passages.end(), [](Passage a, Passage b) { return way(a) == way(b); });
+  passages.erase(last, passages.end());
   return intern({entries(set), std::move(passages)});
 }
 
 bool SymbolSets::is_behind(Id set, Passage passage) const {
   const std::vector<Passage>& all = sets_[set].set->passages;
-  return passage && std::binary_search(all.begin(), all.end(), passage);
+  return passage && std::binary_search(all.begin(), all.end(), passage,
+                                       [](Passage a, Passage b) { return way(a) < way(b); });
+}
+
+bool SymbolSets::are_apart(Id a, Id b) const {
+  const std::vector<Passage>& all = sets_[b].set->passages;
+  const std::vector<Passage>& passed = sets_[a].set->passages;
+  return std::any_of(passed.begin(), passed.end(), [&](Passage each) {
+    return is_certain(each) && std::binary_search(all.begin(), all.end(), other_way(each));
+  });
 }
 
 SymbolSets::Relation SymbolSets::relation(Id a, Id b) const {

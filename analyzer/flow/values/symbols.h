@@ -26,8 +26,14 @@ class SymbolSets {
  public:
   using Id = std::uint32_t;
   using Symbol = std::uint32_t;
-  // A branch of one activation, and which way it went; 0: none.
+  // A branch of one activation, and which way it went; 0: none. Where the branch may be come to again, or not
+  // all that is told of a passage has made it, it says nothing of the other way.
   using Passage = std::uint32_t;
+  static Passage passage(Symbol branch, bool taken, bool may_repeat) {
+    return (branch + 1) << 2U | (taken ? 2U : 0U) | (may_repeat ? 1U : 0U);
+  }
+  static bool are_of_one_branch(Passage a, Passage b) { return a >> 2U == b >> 2U; }
+  static Passage perhaps(Passage passage) { return passage | 1U; }
   // kChecked: where it were otherwise the code throws, so that it says nothing of other questions.
   enum class Said : std::uint8_t { kChecked, kDecides, kTrue, kFalse };
   // What two sets of conditions say of each other.
@@ -60,6 +66,8 @@ class SymbolSets {
   // As conditions that were all met behind these branches.
   Id behind(Id set, std::vector<Passage> passages);
   bool is_behind(Id set, Passage passage) const;
+  // Of conditions that were all met: for certain behind opposite ways of one branch.
+  bool are_apart(Id a, Id b) const;
   Relation relation(Id a, Id b) const;
   bool conflict(Id a, Id b) const { return relation(a, b) >= Relation::kCorrelated; }
 

@@ -109,6 +109,27 @@ b4:
   CHECK(findings(twice(product, "store a, %14"), strict).size() == 1);
 }
 
+// `if (n < 4) return; if (n > 5) ...`, each with its condition or the opposite of that.
+TEST_CASE("it makes no difference which way a condition is spelt") {
+  const auto asked = [](bool is_opposite, bool is_taken) {
+    const std::string first = is_opposite ? "%20 ? b2 : b1" : "%12 ? b1 : b2";
+    std::string second = is_opposite ? "%21 ? b4 : b3" : "%13 ? b3 : b4";
+    if (!is_taken) second = is_opposite ? "%21 ? b3 : b4" : "%13 ? b4 : b3";
+    return findings_of_body(
+        "  %11 = const 4\n  %12 = op lt(%4, %11)\n  %13 = op gt(%4, %5)\n"
+        "  %20 = op logical_not(%12)\n  %21 = op logical_not(%13)\n  store v, %1\n  branch " +
+            first + "\nb1:\n  return\nb2:\n  branch " + second +
+            "\nb3:\n  %14 = op ones(%10)\n  %15 = op mul(%1, %14) ; 15:3-15:9 \"wide\"\n"
+            "  store v, %15\n  jump b4\nb4:\n  %30 = load v\n"
+            "  %31 = sink flash(q=%30, k=%2, v=%2) ; 99:3-99:20 \"flash(v)\"\n",
+        "bf16");
+  };
+  for (const bool is_opposite : {false, true}) {
+    CHECK(asked(is_opposite, true).empty());  // the first question may have decided against it
+    CHECK(asked(is_opposite, false) == Found{"15 attention-implicit-promotion q in f [bf16]"});
+  }
+}
+
 TEST_CASE("a dtype that a branch excludes does not reach the call") {
   const std::string guarded = R"IR(
 function f

@@ -156,6 +156,25 @@ TEST_CASE("a guard that was passed on some of the ways excludes nothing") {
   CHECK(relation(no, {passed}, symbols) == Relation::kCorrelated);
 }
 
+TEST_CASE("what was made behind opposite ways of one branch is apart") {
+  SymbolSets symbols;
+  const auto made = [&](bool taken, bool may_repeat, bool on_some_ways) {
+    Guard passed{7, 0, taken, symbols.of(1), SymbolSets::passage(3, taken, may_repeat)};
+    passed.on_some_ways = on_some_ways;
+    return side_of({passed}, {}, symbols).symbols;
+  };
+  const SymbolSetId yes = made(true, false, false), no = made(false, false, false);
+  CHECK(symbols.are_apart(yes, no));
+  CHECK(symbols.are_apart(no, yes));
+  CHECK_FALSE(symbols.are_apart(yes, yes));
+  CHECK_FALSE(symbols.are_apart(yes, symbols.of(1)));
+  CHECK_FALSE(symbols.are_apart(symbols.either(yes, no), no));
+  // The next round of a loop may go the other way, and where ways met some had gone neither.
+  CHECK_FALSE(symbols.are_apart(made(true, true, false), made(false, true, false)));
+  CHECK_FALSE(symbols.are_apart(made(true, false, true), no));
+  CHECK_FALSE(symbols.are_apart(no, made(true, false, true)));
+}
+
 TEST_CASE("the blocks of a loop are those that come back without leaving") {
   const Module module = graph(R"IR(b0:
   %1 = const unknown

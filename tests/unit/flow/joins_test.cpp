@@ -2,6 +2,8 @@
 // together, and what all of them prove is.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyzer/flow/state/state.h"
 #include "tests/catch.h"
 #include "tests/unit/flow/lint_text.h"
@@ -53,6 +55,139 @@ b3:
   };
   CHECK(stored("float32") == Found{"16 attention-mixed-dtypes v in f [bf16]"});
   CHECK(stored("bfloat16").empty());
+}
+
+TEST_CASE("a descriptor of what is stored in one of two lists is of that") {
+  const auto described = [](const char* dtype) {
+    return findings_of_body(fmt::format(R"IR(  %11 = op ones(%10) ; 11:3-11:9 "old"
+  %12 = pack(%11)
+  %13 = pack(%1)
+  branch %3 ? b1 : b2
+b1:
+  jump b3
+b2:
+  jump b3
+b3:
+  %14 = phi %12, %13
+  %15 = const {}
+  %16 = op zeros(%10, dtype=%15) ; 16:3-16:9 "new"
+  store %14[0], %16
+  %17 = load %14[0]
+  %18 = object DLTensor()
+  store %18.data, %17
+  store %18.dtype, %15
+  %19 = sink flash(q=%1, k=%1, v=%18) ; 99:3-99:20 "flash(q, q, new)"
+)IR",
+                                        dtype),
+                            "bf16");
+  };
+  CHECK(described("float32") == Found{"16 attention-mixed-dtypes v in f [bf16]"});
+  CHECK(described("bfloat16").empty());
+}
+
+TEST_CASE("a descriptor states the dtype of its data, and not which of several they are") {
+  const auto described = [](const char* stored) {
+    return findings_of_body(fmt::format(R"IR(  %11 = op ones(%10)
+  %12 = op mul(%1, %11) ; 12:3-12:9 "wide"
+  %13 = pack(%12)
+  %14 = pack(%12)
+  branch %3 ? b1 : b2
+b1:
+  jump b3
+b2:
+  jump b3
+b3:
+  %15 = phi %13, %14
+{}  %16 = load %15[0]
+  %17 = object DLTensor()
+  %18 = const float32
+  store %17.data, %16
+  store %17.dtype, %18
+  %19 = sink flash(q=%17, k=%1, v=%1) ; 99:3-99:20 "flash(data)"
+)IR",
+                                        stored),
+                            "bf16");
+  };
+  CHECK(described("") == Found{"12 attention-implicit-promotion q in f [bf16]"});
+  CHECK(described("  store %15[0], %2\n") == Found{"99 attention-mixed-dtypes q in f [bf16]"});
+}
+
+TEST_CASE("where a number decides twice, what it cannot have led to is not where a dtype comes from") {
+  const auto chosen_by = [](const char* second) {
+    return findings_of_body(fmt::format(R"IR(  %11 = const 1
+  %12 = op eq(%4, %11)
+  store v, %1
+  branch %12 ? b1 : b2
+b1:
+  %13 = op ones(%10)
+  %14 = op mul(%1, %13)
+  store v, %14
+  jump b2
+b2:
+  %15 = op {}
+  branch %15 ? b3 : b4
+b3:
+  %16 = load v
+  %17 = op float(%16) ; 17:3-17:9 "first"
+  store v, %17
+  jump b5
+b4:
+  %18 = op ones(%10) ; 18:3-18:9 "second"
+  store v, %18
+  jump b5
+b5:
+  %30 = load v
+  %31 = sink flash(q=%2, k=%2, v=%30) ; 99:3-99:20 "flash(v)"
+)IR",
+                                        second),
+                            "bf16");
+  };
+  const std::string first = "17 attention-mixed-dtypes v in f [bf16]";
+  const auto has_first = [&](const Found& all) {
+    return std::find(all.begin(), all.end(), first) != all.end();
+  };
+  CHECK_FALSE(has_first(chosen_by("eq(%4, %5)")));
+  CHECK(!chosen_by("eq(%4, %5)").empty());
+  CHECK(has_first(chosen_by("logical_not(%3)")));
+}
+
+TEST_CASE("what a tensor holds behind one way of a branch is not what refers to it behind the other") {
+  const auto held = [](const char* other) {
+    return findings_of_body(fmt::format(R"IR(  %11 = object Holder()
+  %12 = op ones(%10) ; 12:3-12:9 "weight"
+  %13 = register parameter "weight", %11, %12
+  %14 = const bfloat16
+  %15 = op zeros(%10, dtype=%14)
+  store v, %15
+  %16 = call any_bool()
+  branch %16 ? b1 : b2
+b1:
+  retype %11, %14
+  store v, %13
+  jump b3
+b2:
+{}  jump b3
+b3:
+  %30 = load v
+  %31 = sink flash(q=%30, k=%2, v=%2) ; 99:3-99:20 "flash(v)"
+)IR",
+                                        other),
+                            "bf16");
+  };
+  CHECK(held("").empty());
+  CHECK(held("  store v, %13\n") == Found{"12 attention-mixed-dtypes q in f [bf16]"});
+}
+
+TEST_CASE("behind an operator in place is what can hold what it writes") {
+  const auto written = [](const std::string& write) {
+    return findings_of_body(
+        "  %11 = op full(%10, %5) ; 11:3-11:9 \"counts\"\n  branch %3 ? b1 : b2\nb1:\n  jump b3\nb2:\n"
+        "  jump b3\nb3:\n  %12 = phi %11, %1\n" +
+            write + "  %13 = sink flash(q=%2, k=%2, v=%12) ; 99:3-99:20 \"flash(v)\"\n",
+        "bf16");
+  };
+  CHECK(written("  %20 = op mul_(self=%12, other=%2)\n").empty());
+  CHECK(written("  %20 = op mul_(self=%12, other=%5)\n") == Found{"11 attention-mixed-dtypes v in f [bf16]"});
 }
 
 TEST_CASE("a call that casts its operands under autocast gives back their dtype where that may be off") {

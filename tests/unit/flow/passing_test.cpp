@@ -62,6 +62,44 @@ TEST_CASE("a tensor is no dtype that a comparison could exclude") {
   CHECK(compared("%12").empty());
 }
 
+TEST_CASE("what a check says of one input lets the others be guessed before it as well") {
+  const std::string wide = R"IR(  %11 = const float32
+  %12 = cast %1, %11 ; 12:3-12:9 "wide"
+)IR";
+  const std::string call =
+      "  %13 = sink rotary(x=%12, cos=%12, sin=%1) ; 13:3-13:9 \"rotary(wide, wide, q)\"\n";
+  const std::string asked = "  %14 = dtype_of %2\n  %15 = op eq(%14, %11)\n";
+  const std::string check = asked + "  assume %15\n";
+  CHECK(findings_of_body(wide + call, "bf16").size() == 1);
+  CHECK(findings_of_body(wide + call + check, "bf16").empty());
+  CHECK(findings_of_body(wide + check + call, "bf16").empty());
+  // A call that takes no float32 at all is broken whatever the input was.
+  const std::string refused = "  %13 = sink flash(q=%12, k=%12, v=%12) ; 13:3-13:9 \"flash(wide)\"\n";
+  CHECK(findings_of_body(wide + refused + check, "bf16").size() == 1);
+  // No run comes to the check that passed the call.
+  const std::string opposite = "  branch %3 ? b1 : b2\nb1:\n" + call + "  jump b3\nb2:\n";
+  CHECK(findings_of_body(wide + opposite + check + "  jump b3\nb3:\n", "bf16").size() == 1);
+  CHECK(findings_of_body(wide + opposite + "  jump b3\nb3:\n" + check, "bf16").empty());
+}
+
+TEST_CASE("of a check that two things pass, neither is certain") {
+  const auto passed = [](const std::string& condition) {
+    return findings_of_body(fmt::format(R"IR(  %11 = const float32
+  %12 = const int64
+  %13 = dtype_of %1
+  %14 = op eq(%13, %11)
+  %15 = op eq(%13, %12)
+  %16 = op logical_or(%14, %15)
+  assume {}
+  %17 = sink flash(q=%2, k=%2, v=%1) ; 17:3-17:9 "flash(k, k, q)"
+)IR",
+                                        condition),
+                            "bf16");
+  };
+  CHECK(passed("%14").size() == 1);
+  CHECK(passed("%16").empty());
+}
+
 TEST_CASE("where autocast was off another dtype may be set than where it was on") {
   const auto after = [](const std::string& otherwise) {
     return findings_of_body("  branch %4 ? b1 : b2\nb1:\n" + otherwise + R"IR(  jump b3

@@ -1,6 +1,7 @@
 // What a condition proves where it has a truth, what it puts in doubt, and what a check states of an input.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "analyzer/flow/engine/conditions/proved_ranks.h"
@@ -36,6 +37,8 @@ class Conditions {
   void doubt_counted(const Activation& activation, State& state, const Instruction& number);
   void doubt_lists(const Activation& activation, State& state, ValueId condition, int depth) const;
   bool narrow(State& state, const Value& before, const Value& after);  // in every place, of an input also
+  using StatePart = std::function<bool(State& state, const Argument& part)>;
+  bool state_one_of(State& state, const std::vector<Argument>& parts, const StatePart& state_part);
   bool state_input(const Activation& activation, State& state, ValueId asked, ValueId told);
 
   const Program& program_;

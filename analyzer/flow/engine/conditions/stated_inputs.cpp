@@ -28,21 +28,45 @@ bool Conditions::state_by_check(const Activation& activation, State& state, Valu
   }
   if (definition->op != Op::kOperator || definition->args.empty()) return false;
   const std::string& name = definition->name;
-  const auto part = [&](const Argument& each, bool truth_of_it) {
-    if (!truth(value(state, each.value)) && refine(activation, state, each.value, truth_of_it)) return true;
-    return state_by_check(activation, state, each.value, truth_of_it, depth + 1);
+  const auto part = [&](State& at, const Argument& each, bool truth_of_it) {
+    if (!truth(value(at, each.value)) && refine(activation, at, each.value, truth_of_it)) return true;
+    return state_by_check(activation, at, each.value, truth_of_it, depth + 1);
   };
-  if (name == "logical_not") return part(definition->args[0], !wanted);
+  if (name == "logical_not") return part(state, definition->args[0], !wanted);
   if (name == "logical_and" || name == "logical_or") {
-    const auto has_it = [&](const Argument& each) { return part(each, wanted); };
+    const auto has_it = [&](State& at, const Argument& each) { return part(at, each, wanted); };
     const bool all = (name == "logical_and") == wanted;
-    return all ? std::all_of(definition->args.begin(), definition->args.end(), has_it)
-               : std::any_of(definition->args.begin(), definition->args.end(), has_it);
+    return all ? std::all_of(definition->args.begin(), definition->args.end(),
+                             [&](const Argument& each) { return has_it(state, each); })
+               : state_one_of(state, definition->args, has_it);
   }
   if ((name != "eq" && name != "ne") || (name == "eq") != wanted || definition->args.size() != 2)
     return false;
   return state_input(activation, state, definition->args[0].value, definition->args[1].value) ||
          state_input(activation, state, definition->args[1].value, definition->args[0].value);
+}
+
+// Of a disjunction, the first part that can be true is taken to be. Where another can be as well, what the
+// first states is in doubt, and that the other states float32 lets other inputs be that too.
+bool Conditions::state_one_of(State& state, const std::vector<Argument>& parts, const StatePart& state_part) {
+  const State before = state;
+  std::size_t possible = 0;
+  std::vector<Value> stated;
+  for (const Argument& each : parts) {
+    State with = before;
+    const std::size_t known = effects_.inputs.size();
+    if (!state_part(with, each)) continue;
+    const bool is_guessed = with.other_inputs_are_guessed || (possible && state.other_inputs_are_guessed);
+    if (++possible == 1) {
+      state = std::move(with);
+      stated.assign(effects_.inputs.begin() + static_cast<std::ptrdiff_t>(known), effects_.inputs.end());
+    }
+    state.other_inputs_are_guessed = is_guessed;
+  }
+  if (possible > 1) {
+    for (const Value& each : stated) replace_everywhere(state, each, effects_.as_input(weakened(each)));
+  }
+  return possible > 0;
 }
 
 // That the input whose dtype is `asked` has the dtype `told`.
@@ -68,7 +92,11 @@ bool Conditions::state_input(const Activation& activation, State& state, ValueId
     return Value(std::move(all));
   };
   const Value after = effects_.as_input(stated(input));
-  state.other_inputs_are_guessed = state.other_inputs_are_guessed || is_floating(dtype);
+  if (is_floating(dtype)) {
+    state.other_inputs_are_guessed = true;
+    const Instruction* question = activation.info.definition(asked);
+    effects_.sinks.note_guessed(activation.context, question, state.guards, is_repeated(activation));
+  }
   return replace_everywhere(state, input, after) && replace_everywhere(state, before, stated(before));
 }
 

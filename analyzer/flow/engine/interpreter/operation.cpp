@@ -1,4 +1,6 @@
 // An operator: by its name, by what it is called on, or by the table.
+#include <algorithm>
+
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/interpreter/engine.h"
@@ -19,6 +21,18 @@ Value uncertain(const Value& value) {
 // In place it gives the tensor that it is called on other dimensions, as out= does.
 bool changes_rank(const Operator& op) {
   return op.name.ends_with("_out") || (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
+}
+
+// Of several tensors those are behind it that can hold what it writes: integers do not become floating ones.
+void pass_in_place(Operators& operators, Conditions& conditions, const Activation& activation,
+                   const Instruction& instruction, const Operator& op, State& state) {
+  const Operands given = operators.operands(instruction, op, state);
+  const bool are_several = std::any_of(given.inputs.begin(), given.inputs.end(),
+                                       [](const Input& input) { return input.alternatives.size() > 1; });
+  if (!are_several) return;
+  std::vector<Refused> refused;
+  (void)operators.apply_at({}, activation, instruction, op, given, state, &refused);
+  conditions.pass_without(activation, state, refused);
 }
 }  // namespace
 
@@ -52,6 +66,8 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
       const Value target = shared_contents(state, argument(state, instruction, 0));
       replace_everywhere(state, target,
                          sinks_.marked(activation, instruction, *op, {}, activation.context, target));
+    } else if (!op->out_calls_operator) {
+      pass_in_place(operators_, conditions_, activation, instruction, *op, state);
     }
     if (changes_rank(*op)) {
       // What the operands have together is what out= has then.

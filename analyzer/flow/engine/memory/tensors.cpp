@@ -16,6 +16,12 @@ void add(std::vector<Alternative>& out, const Alternative& each) {
   }
 }
 
+bool are_never_together(const Alternative& handle, const Alternative& held, const SymbolSets& symbols) {
+  return handle.kind == Kind::kHandle && held.kind == Kind::kTensor && !handle.elsewhere && !held.elsewhere &&
+         (symbols.are_apart(handle.symbols, held.symbols) ||
+          symbols.relation(handle.symbols, held.symbols) == SymbolSets::Relation::kContradict);
+}
+
 Alternative unknown(const Alternative& from) {
   Alternative out = Alternative::of(Kind::kUnknown);
   out.uncertain = true;
@@ -54,7 +60,12 @@ std::vector<Alternative> Memory::tensors(const State& state, const Value& value,
         inner = {each};
         break;
     }
+    const bool are_apart = std::all_of(inner.begin(), inner.end(), [&](const Alternative& one) {
+      return are_never_together(each, one, symbols_);
+    });
     for (Alternative& one : inner) {
+      // What it holds where something else refers to it.
+      if (!are_apart && are_never_together(each, one, symbols_)) continue;
       // How the handle got here counts for its contents too.
       one.uncertain = one.uncertain || each.uncertain;
       if (one.kind == Kind::kTensor) one.rank = known_rank(state.ranks, one.rank);
@@ -95,8 +106,12 @@ std::vector<Alternative> Memory::descriptor(const State& state, const HeapObject
     for (const Alternative& buffer : behind) {
       const bool has_dimensions = buffer.rank.wrapped || buffer.rank.max > 0;
       if (buffer.kind != Kind::kTensor || buffer.dtype != each.dtype || !has_dimensions) continue;
+      // The dtype that is stated is certain; that it describes this data is not.
+      if (buffer.uncertain && !tensor.uncertain) continue;
       found = true;
       Alternative one = tensor;
+      one.displaced = buffer.displaced;
+      one.elsewhere = buffer.elsewhere;
       one.origin = buffer.origin;
       one.trail = buffer.trail;
       one.symbols = symbols_.unite(tensor.symbols, buffer.symbols);  // what led to the data
