@@ -48,6 +48,22 @@ void FunctionLowering::add_module(ValueId container, const std::vector<Given>& a
   if (name) builder_.store(place_in(container, {Place::Step::Kind::kField, *name, 0}), given);
 }
 
+// OrderedDict([("up", a), ("down", b)]), which nn.Sequential takes too.
+std::optional<std::vector<Node>> FunctionLowering::parts_in_order(const Node& dictionary) const {
+  const bool is_call =
+      dictionary.is("call") && resolve(dictionary.field("function")).name == "collections.OrderedDict";
+  const std::vector<Given> arguments = is_call ? given(dictionary) : std::vector<Given>();
+  const auto pairs = arguments.size() == 1 ? displayed(arguments[0].node) : std::nullopt;
+  if (!pairs) return std::nullopt;
+  std::vector<Node> out;
+  for (const Node& each : *pairs) {
+    const std::vector<Node> pair = each.children();
+    if (!each.is("tuple") || pair.size() != 2) return std::nullopt;
+    out.push_back(pair[1]);
+  }
+  return out;
+}
+
 std::optional<ValueId> FunctionLowering::container_method(const std::string& name, ValueId container,
                                                           const std::vector<Given>& arguments) {
   const bool takes =

@@ -34,6 +34,9 @@ struct Statement {
   StepId told = 0;  // the trail of the tensor that was asked for it
 };
 
+bool is_unknown(const Alternative& each);    // of no known dtype
+std::string shown_name(const Operator& op);  // "div" for its form "div.rounded"
+
 // Whether what it gives, or takes, hangs on which of the half types it is.
 bool tells_half_types_apart(const Operator& op, std::string_view device, std::string_view torch_version);
 
@@ -55,6 +58,15 @@ class OperatorResults {
   std::uint8_t lineage() const;
   SymbolSetId products() const;
   Alternative alternative(const OperatorOutcome& outcome) const;
+  struct Deciding {
+    const ChosenInput* promoted = nullptr;  // already wide by promotion
+    const ChosenInput* raised = nullptr;    // already wide by a cast
+    const ChosenInput* equal = nullptr;     // of the result's dtype
+    const ChosenInput* narrow = nullptr;
+    const ChosenInput* open = nullptr;     // of no known dtype: a float32 tensor decides beside it
+    const ChosenInput* widened = nullptr;  // already wide because of one
+  };
+  Deciding deciding(Dtype result) const;
   Origin origin(Dtype result, bool by_autocast, const ChosenInput* narrow, const ChosenInput* wide) const;
   bool is_cast() const;
   Dtype state_again(Alternative& value, const Origin& first) const;
