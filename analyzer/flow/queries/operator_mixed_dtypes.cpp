@@ -2,8 +2,8 @@
 // counts where the code made it: what was widened without being asked to, or by attention and rotation that
 // compute in float32 and do not cast back. Who casts what goes into a layer means that layer to be wide, and
 // what was never half (a timestep) may be of a model that is run under autocast alone; unless it becomes a
-// bias of attention scores, and whether or not a parameter is added to it. What a buffer widened that the setting leaves
-// in float32 proves nothing: loaders convert those that are saved.
+// bias of attention scores, and whether or not a parameter is added to it. What a buffer widened that the
+// setting leaves in float32 proves nothing: loaders convert those that are saved.
 #include <algorithm>
 
 #include "analyzer/flow/operators/contractions.h"
