@@ -122,7 +122,7 @@ const Instruction* OperatorResults::made(const ChosenInput& input) const {
 // makes half.
 bool OperatorResults::is_of_object(const ChosenInput& input) const {
   constexpr int kMostViews = 8;
-  const Instruction* each = input.alternative->assumed ? made(input) : nullptr;
+  const Instruction* each = site_.of_module && input.alternative->assumed ? made(input) : nullptr;
   for (int i = 0; i < kMostViews && each && each->op == Op::kOperator && !each->args.empty(); ++i) {
     const Operator* op = find_operator(each->name);
     const bool is_view =

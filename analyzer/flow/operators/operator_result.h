@@ -19,6 +19,7 @@ struct OperatorSite {
   std::uint32_t function = 0;
   const Instruction* instruction = nullptr;
   const FunctionInfo* info = nullptr;
+  bool of_module = false;  // in a method of a module, whose fields that are tensors are parameters
 };
 
 struct ChosenInput {

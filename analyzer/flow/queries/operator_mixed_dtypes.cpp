@@ -15,12 +15,20 @@ bool fits_operator_mixed_dtypes(const Defect& defect) {
   return defect.breaks_contract() && defect.record->place == SinkPlace::kLayer;
 }
 
+// What a half value met was cast to float32, from no known dtype: as where an input is cast, wide on purpose.
+static bool met_what_was_cast(const Origin& promotion, const Origins& origins) {
+  const Step* wide = origins.step(promotion.wide);
+  const Origin* made = wide ? origins.find(wide->origin) : nullptr;
+  return made && made->kind == Origin::Kind::kCast && made->before == Dtype::kUndefined && !made->of_another;
+}
+
 bool is_refused_unasked(const Defect& defect) {
   const Origin* origin = defect.origin;
   if (!origin || defect.arrived != &defect.record->operands.front() || is_half(defect.alternative.dtype))
     return false;
   if (origin->kind == Origin::Kind::kPromotion && origin->by_setting) return false;
   if (is_of_attention_code(defect.alternative.lineage)) return true;
+  if (origin->kind == Origin::Kind::kPromotion && met_what_was_cast(*origin, *defect.origins)) return false;
   if (origin->kind == Origin::Kind::kPromotion && origin->widens_half()) return true;
   // Positions that a few layers make a bias of: what these give must suit the scores, so they are not kept
   // wide.

@@ -292,7 +292,7 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
 
   std::vector<std::optional<StatedDtype>> dtypes(given.dtypes.begin(), given.dtypes.end());
   if (!given.has_dtype) dtypes.assign(1, std::nullopt);
-  const OperatorSite site{activation.function, &instruction, &activation.info};
+  const OperatorSite site{activation.function, &instruction, &activation.info, activation.code.of_module};
   Value out;
   Fates fates(inputs);
   bool left_out = false;
