@@ -73,6 +73,14 @@ bool OperatorResults::is_cast() const {
          op_.result != ResultRule::kFactoryLike;
 }
 
+// Scores that are cast to what they were before a softmax are as wide as what had widened them then.
+bool OperatorResults::follows_wide_scores(const Alternative& value) const {
+  const Step* told = is_cast() && (value.lineage & kScores) != 0 ? origins_.step(stated_.told) : nullptr;
+  const Origin* widened = told ? origins_.find(told->origin) : nullptr;
+  return widened && widened->kind == Origin::Kind::kPromotion && widened->after == value.dtype &&
+         widened->widens_half();
+}
+
 // A cast to the dtype that is there already. Who names it asks for it, whatever promoted the value before;
 // the dtype of the tensor from before is what that was promoted to, and no request. Gives what the cast is to
 // count as having begun with.
@@ -86,11 +94,7 @@ Dtype OperatorResults::state_again(Alternative& value, const Origin& first) cons
     value.trail = 0;
     return asked.before;
   }
-  // Scores that are computed in float32 and cast back to what they were are as wide as what had widened them.
-  const Origin* asked_of = told ? origins_.find(told->origin) : nullptr;
-  const bool was_wide = (value.lineage & kScores) != 0 && first.kind == Origin::Kind::kCast && asked_of &&
-                        asked_of->after == value.dtype && asked_of->kind == Origin::Kind::kPromotion &&
-                        asked_of->widens_half();
+  const bool was_wide = first.kind == Origin::Kind::kCast && follows_wide_scores(value);
   if (was_wide || (told && first.over && told->origin == first.over)) {
     value.origin = told->origin;
     value.trail = stated_.told;

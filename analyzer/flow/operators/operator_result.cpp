@@ -254,6 +254,9 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     const Origin* first = origins_.find(out.origin);
     if (is_cast() && first && first->widens_half() && first->after == result)
       before = state_again(out, *first);
+  } else if (follows_wide_scores(out)) {
+    out.origin = origins_.step(stated_.told)->origin;
+    out.trail = stated_.told;
   } else if (result != Dtype::kBool) {  // indices and lengths too: a call may take only int32
     out.origin = origins_.origin(origin(result, outcome.by_autocast, narrow, equal));
     out.assumed = out.assumed && !(op_.result == ResultRule::kCast && op_.fixed != Dtype::kUndefined);

@@ -14,6 +14,7 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
+constexpr std::string_view kMask = "mask";  // attention_mask, key_padding_mask
 
 bool takes_object(const Function& function) {
   return function.kind == FunctionKind::kMethod || function.kind == FunctionKind::kConstructor ||
@@ -127,7 +128,9 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
     one.symbols = symbols_.unite(one.symbols, none.symbols);
     return by_reference(Value({none, one}));
   };
-  Alternative tensor = Alternative::tensor(setting_.inputs, Rank{});
+  // What is called a mask says something of each position, so that it has dimensions.
+  const Rank rank = parameter.name.ends_with(kMask) ? Rank::at_least(1) : Rank{};
+  Alternative tensor = Alternative::tensor(setting_.inputs, rank);
   tensor.assumed = true;
   const bool is_one =
       parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
