@@ -56,6 +56,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
     const Alternative& from = *participants().front()->alternative;
     out.before = from.kind == Kind::kTensor && from.dtype != result ? from.dtype : Dtype::kUndefined;
     out.of_another = stated_.told != 0;
+    out.of_unknown = is_unknown(from);
   } else if (narrow && !is_explicit && op_.result != ResultRule::kFactory) {
     out.kind = Origin::Kind::kPromotion;
     out.before = narrow->alternative->dtype;

@@ -19,7 +19,7 @@ bool fits_operator_mixed_dtypes(const Defect& defect) {
 static bool met_what_was_cast(const Origin& promotion, const Origins& origins) {
   const Step* wide = origins.step(promotion.wide);
   const Origin* made = wide ? origins.find(wide->origin) : nullptr;
-  return made && made->kind == Origin::Kind::kCast && made->before == Dtype::kUndefined && !made->of_another;
+  return made && made->kind == Origin::Kind::kCast && made->of_unknown && !made->of_another;
 }
 
 bool is_refused_unasked(const Defect& defect) {

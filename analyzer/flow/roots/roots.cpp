@@ -16,6 +16,9 @@ namespace {
 using Kind = Alternative::Kind;
 constexpr std::string_view kMask = "mask";  // attention_mask, key_padding_mask
 
+// What is called a mask says something of each position, so that it has dimensions.
+Rank rank_of(const Parameter& parameter) { return Rank::at_least(parameter.name.ends_with(kMask) ? 1 : 0); }
+
 bool takes_object(const Function& function) {
   return function.kind == FunctionKind::kMethod || function.kind == FunctionKind::kConstructor ||
          function.kind == FunctionKind::kDestructor;
@@ -128,9 +131,7 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
     one.symbols = symbols_.unite(one.symbols, none.symbols);
     return by_reference(Value({none, one}));
   };
-  // What is called a mask says something of each position, so that it has dimensions.
-  const Rank rank = parameter.name.ends_with(kMask) ? Rank::at_least(1) : Rank{};
-  Alternative tensor = Alternative::tensor(setting_.inputs, rank);
+  Alternative tensor = Alternative::tensor(setting_.inputs, rank_of(parameter));
   tensor.assumed = true;
   const bool is_one =
       parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;

@@ -28,8 +28,8 @@ struct Origin {
   StepId wide = 0;     // of a promotion: the trail of the input that was wide already
   std::string narrow;  // the input that had `before`, as written; empty when it is not a plain word
   OriginId over = 0;   // of a cast to the dtype that is there already: what made it so before
-  bool of_another =
-      false;  // of a cast: to the dtype of another tensor, which is wide for a reason of its own
+  // Of a cast: to the dtype of another tensor, which is wide for a reason of its own; from no known dtype.
+  bool of_another = false, of_unknown = false;
   // Of a promotion: the setting alone makes its inputs differ, as the wide one is a buffer that it leaves so,
   // or the narrow one a parameter that it makes half.
   bool by_setting = false;
