@@ -252,13 +252,15 @@ bool FunctionLowering::knows(const std::string& name) const {
 
 // Whether it is what a function around was handed, there and in all functions within: a closure holds the
 // value, which outlives the call, as in `self.act = lambda x: act(x) * scale`.
-bool FunctionLowering::is_handed(const std::string& name) const {
-  const FunctionLowering* scope = this;
+bool FunctionLowering::is_handed(const std::string& name) {
+  FunctionLowering* scope = this;
   while (scope && !scope->locals_.contains(name)) scope = scope->outer_;
   if (!scope || !scope->parameters_.contains(name)) return false;
   const auto assigned = scope->assigned_.find(name);
-  return assigned != scope->assigned_.end() && assigned->second.size() == 1 &&
-         scope->definition_.node.text().find("nonlocal") == std::string_view::npos;
+  if (assigned == scope->assigned_.end() || assigned->second.size() != 1) return false;
+  std::optional<bool>& rebinds = scope->has_nonlocal_;
+  if (!rebinds) rebinds = scope->definition_.node.text().find("nonlocal") != std::string_view::npos;
+  return !*rebinds;
 }
 
 FunctionLowering::Arguments FunctionLowering::captures(const FunctionLowering& inner) {

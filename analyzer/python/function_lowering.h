@@ -27,7 +27,6 @@ class FunctionLowering {
   std::optional<flow::Function> run_class_attributes(const ClassDefinition& of);
   // Of a method that decorators of the file make: what run() gives is what they are handed (undecorated_key).
   flow::Function run_decorated();
-  // Names of enclosing functions that the body uses.
   // Then what run() gave is no account of the function.
   bool too_large() const { return work_ > kMaxWork; }
 
@@ -50,7 +49,7 @@ class FunctionLowering {
   void parameters();
   void body(const Node& block);
   bool knows(const std::string& name) const;
-  bool is_handed(const std::string& name) const;
+  bool is_handed(const std::string& name);
   Arguments captures(const FunctionLowering& inner);
   flow::Place variable(const std::string& name);
   ValueId load(const std::string& name);
@@ -214,7 +213,7 @@ class FunctionLowering {
   bool is_own_class(const std::string& name) const;
 
   // containers (lower_containers.cpp)
-  void put_in(ValueId container, const Node& at, ValueId given);
+  void put_in(ValueId container, const Node& at, ValueId given, bool several = false);
   void put_all_in(ValueId container, const Node& list);
   void add_module(ValueId container, const std::vector<Given>& arguments);
   std::optional<ValueId> container_method(const std::string& name, ValueId container,
@@ -244,7 +243,6 @@ class FunctionLowering {
   ValueId mapped_over(const Node& function, ValueId list);
   ValueId apply(const Node& function, const std::vector<ValueId>& arguments);
   std::optional<ValueId> super_call(const Node& function, const std::vector<Given>& arguments);
-  std::optional<ValueId> forward_of_library(const std::string& base, const std::vector<Given>& arguments);
   std::optional<ValueId> method_of_class(const Node& function, const std::vector<Given>& arguments);
 
   // PyTorch (lower_torch.cpp)
@@ -286,7 +284,8 @@ class FunctionLowering {
   std::set<std::string> numbers_;            // by how the body uses them
   std::map<std::string, std::string> told_;  // fields that code says are numbers: "int", "float", ""
   std::map<std::string, std::vector<Node>> assigned_;  // what locals are assigned; empty nodes: otherwise
-  std::set<std::string> captured_;
+  std::set<std::string> captured_;                     // names of enclosing functions that the body uses
+  std::optional<bool> has_nonlocal_;  // whether a function within may rebind what this one was handed
   std::map<std::string, bool> layer_namespaces_;
   std::vector<Loop> loops_;
   std::vector<ValueId> contexts_;                   // saved states

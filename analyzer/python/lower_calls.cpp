@@ -1,7 +1,6 @@
 // Calls: of project functions and classes, of what has a contract, of values, and of unknown code.
 #include <algorithm>
 
-#include "analyzer/flow/settings/module_types.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -262,15 +261,6 @@ ValueId FunctionLowering::unknown_call(const std::string& name, std::optional<Va
   return builder_.value(Op::kCall, "?" + name, std::move(handed));
 }
 
-// super().forward(x) of a class that PyTorch's layer is a base of.
-std::optional<ValueId> FunctionLowering::forward_of_library(const std::string& base,
-                                                            const std::vector<Given>& arguments) {
-  constexpr std::string_view kNn = "torch.nn.";
-  const std::string type = "torch::nn::" + base.substr(base.rfind('.') + 1);
-  if (!base.starts_with(kNn) || !find_module_type(type) || arguments.size() != 1) return std::nullopt;
-  return builder_.op(type + "::forward", {{"", self_}, {"", value(arguments[0].node)}});
-}
-
 std::optional<ValueId> FunctionLowering::super_call(const Node& function,
                                                     const std::vector<Given>& arguments) {
   const Node object = function.field("object");
@@ -279,8 +269,6 @@ std::optional<ValueId> FunctionLowering::super_call(const Node& function,
   bool complete = true;
   for (const BaseClass& each : unit_.modules().bases(*own_class())) {
     const ClassDefinition* above = each.definition;
-    if (const auto out = name == "forward" ? forward_of_library(each.library, arguments) : std::nullopt)
-      return out;
     const FunctionDefinition* method = above ? unit_.modules().method(*above, name, &complete) : nullptr;
     if (!method) continue;
     Arguments handed = {{"", self_ ? self_ : builder_.unknown()}};
@@ -344,14 +332,12 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
     place.base = self_;
     place.path.push_back({Place::Step::Kind::kField, name, 0});
     const bool is_of_subclass = unit_.is_project_method(name);  // which the base calls
-    if (!is_of_subclass && complete && !find_operator("torch.Tensor." + name))
-      return call_value(builder_.load(std::move(place)), arguments);
     const bool converts =
         name == "to" || name == "half" || name == "float" || name == "bfloat16" || name == "double";
-    if (!is_of_subclass && !converts) {
-      // A field that holds a module or function, or an unknown method.
+    const bool is_own = complete && !find_operator("torch.Tensor." + name);
+    // A field that holds a module or function, or an unknown method.
+    if (!is_of_subclass && (is_own || !converts))
       return call_value(builder_.load(std::move(place)), arguments);
-    }
   }
   const ValueId object = value(object_node);
   if (const auto out = tensor_method(name, object, arguments)) return *out;

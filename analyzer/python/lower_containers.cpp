@@ -19,12 +19,12 @@ Place place_in(ValueId container, Place::Step step) {
 }
 }  // namespace
 
-// Behind what is there; in a loop any of them may be this one.
-void FunctionLowering::put_in(ValueId container, const Node& at, ValueId given) {
+// Behind what is there; of several, and in a loop, any of them may be this one.
+void FunctionLowering::put_in(ValueId container, const Node& at, ValueId given, bool several) {
   const SourceRange range = at.range();
   const std::string entry = fmt::format("{}:{}", range.line, range.column);  // of a list of modules
   const ValueId held = builder_.registration("attribute", container, entry, given);
-  const auto step = loops_.empty() ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell;
+  const auto step = loops_.empty() && !several ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell;
   builder_.store(place_in(container, {step, "", 0}), held);
 }
 
@@ -34,10 +34,7 @@ void FunctionLowering::put_all_in(ValueId container, const Node& list) {
     for (const Node& each : *all) put_in(container, each, value(each));
     return;
   }
-  const ValueId any = any_of(value(list));
-  const std::string entry = fmt::format("{}:{}", list.range().line, list.range().column);
-  builder_.store(place_in(container, {Place::Step::Kind::kAnyCell, "", 0}),
-                 builder_.registration("attribute", container, entry, any));
+  put_in(container, list, any_of(value(list)), true);
 }
 
 // container.add_module(name, module): a field, and the next one of those that run in turn.

@@ -5,8 +5,8 @@
 namespace dtype_guard::flow {
 
 OriginId Origins::origin(const Origin& origin) {
-  const auto key = std::tuple(origin.instruction, origin.kind, origin.before, origin.after,
-                              origin.by_autocast, origin.over);
+  const OriginKey key(origin.instruction, origin.kind, origin.before, origin.after, origin.by_autocast,
+                      origin.over, origin.of_another, origin.of_unknown);
   const auto [found, is_new] = origin_ids_.try_emplace(key, static_cast<OriginId>(origins_.size()));
   if (is_new) origins_.push_back(origin);
   // In one context the setting's, in another the code's: no certainty.

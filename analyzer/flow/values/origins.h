@@ -83,7 +83,10 @@ class Origins {
  private:
   std::vector<Origin> origins_ = std::vector<Origin>(1);
   std::vector<Step> steps_ = std::vector<Step>(1);
-  std::map<std::tuple<const Instruction*, Origin::Kind, Dtype, Dtype, bool, OriginId>, OriginId> origin_ids_;
+  // By the instruction, the kind, both dtypes, whether autocast decided, what it is over, and what a cast is
+  // of.
+  using OriginKey = std::tuple<const Instruction*, Origin::Kind, Dtype, Dtype, bool, OriginId, bool, bool>;
+  std::map<OriginKey, OriginId> origin_ids_;
   std::map<std::tuple<const Instruction*, OriginId, Dtype, std::string, Run>, StepId> step_ids_;
   Run run_ = 0, runs_ = 0;
 };
