@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <map>
-#include <numeric>
 
 namespace dtype_guard::flow {
 
@@ -116,38 +115,40 @@ std::vector<FixTrial::Roots> FixTrial::by_class(const Roots& roots) const {
   return out;
 }
 
-// In each setting; nothing when that takes more than the budget of a finding.
-void FixTrial::judge_before(const Roots& roots, std::vector<Verdict>& out) {
-  budget_ = std::min(kStepsForFinding, left_for_all());
-  std::size_t spent = 0;
-  Verdicts all(settings_.size());
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    all[i] = as_under_twin(all, i);
-    if (!all[i]) all[i] = judge(unedited_, roots, settings_[i], spent);
-    if (!all[i]) break;
+// What all settings take for roots of one class may take is the budget of a finding.
+const FixTrial::Verdict* FixTrial::verdict_before(Before& before, const Roots& roots, std::size_t setting) {
+  std::optional<Verdict>& out = before.verdicts[setting];
+  if (!out) out = as_under_twin(before.verdicts, setting);
+  if (!out && !before.takes_too_much) {
+    const std::size_t spent_before = before.spent;
+    budget_ = std::min(kStepsForFinding, before.spent + left_for_all());
+    out = judge(unedited_, roots, settings_[setting], before.spent);
+    before.takes_too_much = !out;
+    spent_on_others_ += before.spent - spent_before;
   }
-  spent_on_others_ += spent;
-  if (!all.back()) return;
-  for (std::optional<Verdict>& each : all) out.push_back(*std::move(each));
+  return out ? &*out : nullptr;
 }
 
 // Edits of several functions have most roots in common. What takes too long to evaluate for one finding does
-// so for all.
-const std::vector<FixTrial::Verdict>& FixTrial::verdicts_before(const Functions& functions) {
+// so for all. Most edits that do not cure are settled in one setting: others are judged when they are asked.
+const FixTrial::Verdict* FixTrial::verdict_before(const Functions& functions, std::size_t setting) {
   const auto [known, fresh] = before_.try_emplace(functions);
-  std::vector<Verdict>& out = known->second;
-  if (!fresh) return out;
-  out.resize(settings_.size());
-  for (const Roots& roots : by_class(roots_to_analyse(unedited_, functions))) {
-    const auto [one, is_new] = before_of_roots_.try_emplace(roots);
-    if (is_new && left_for_all() > 0) judge_before(roots, one->second);
-    if (one->second.empty()) {
-      out.clear();
-      break;
-    }
-    for (std::size_t i = 0; i < out.size(); ++i) out[i].add(one->second[i]);
+  Edited& edited = known->second;
+  if (fresh) {
+    edited.verdicts.resize(settings_.size());
+    edited.groups = by_class(roots_to_analyse(unedited_, functions));
   }
-  return out;
+  std::optional<Verdict>& out = edited.verdicts[setting];
+  if (out) return &*out;
+  Verdict all;
+  for (const Roots& roots : edited.groups) {
+    const auto [one, is_new] = before_of_roots_.try_emplace(roots);
+    if (is_new) one->second.verdicts.resize(settings_.size());
+    const Verdict* each = verdict_before(one->second, roots, setting);
+    if (!each) return nullptr;
+    all.add(*each);
+  }
+  return &out.emplace(std::move(all));
 }
 
 std::size_t FixTrial::left_for_all() const {
@@ -193,10 +194,10 @@ bool FixTrial::stays(const Program& program, const Roots& roots, std::size_t set
   for (const Roots& each : groups) {
     const auto known = before_of_roots_.find(each);
     if (known == before_of_roots_.end()) continue;
-    const Verdict& before = known->second[setting];
-    if (!before.places.contains(place()) || (cheapest && before.steps >= least)) continue;
+    const std::optional<Verdict>& before = known->second.verdicts[setting];
+    if (!before || !before->places.contains(place()) || (cheapest && before->steps >= least)) continue;
     cheapest = &each;
-    least = before.steps;
+    least = before->steps;
   }
   if (!cheapest || groups.size() == 1) return false;
   const std::optional<Verdict> after = judge(program, *cheapest, settings_[setting], spent_);
@@ -304,71 +305,90 @@ std::vector<std::size_t> FixTrial::in_order() const {
   return occurs;
 }
 
-bool FixTrial::cures(const std::vector<CastEdit>& edits) {
-  limit_.clear();
-  objection_.clear();
-  const auto made = [&](EditedModule& edited) {
-    return std::all_of(edits.begin(), edits.end(), [&](const CastEdit& each) { return edited.add(each); });
-  };
-  std::vector<std::uint32_t> functions;
-  {
-    EditedModule edited(module_);
-    if (!made(edited)) return false;
-    functions = edited.functions();
+bool FixTrial::takes_too_much(std::size_t steps) {
+  limit_ = fmt::format("to try an edit in all functions that lead there takes more than {} steps", steps);
+  return false;
+}
+
+bool FixTrial::takes_too_long() {
+  limit_ =
+      fmt::format("a function that leads there takes more than {} steps to evaluate", options_.step_budget);
+  return false;
+}
+
+// How many of the settings are needed to see the finding without the edits; zero: it is not seen in any.
+std::size_t FixTrial::settings_to_see(const Functions& functions, const std::vector<std::size_t>& order) {
+  bool gave_up = false;
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Verdict* before = verdict_before(functions, order[i]);
+    if (!before) return takes_too_much(budget_);
+    most = std::max(most, before->steps);
+    gave_up = gave_up || before->given_up > 0;
+    if (!before->places.contains(place())) continue;
+    // One edit that cures, and what is left of those that do not.
+    for_finding_ = std::min(std::max(kStepsForFinding, 2 * most * settings_.size()),
+                            std::max(kStepsForFinding, left_for_all()));
+    return i + 1;
   }
-  const auto too_long = [&] {
-    limit_ =
-        fmt::format("a function that leads there takes more than {} steps to evaluate", options_.step_budget);
-    return false;
-  };
-  const auto too_much = [&] {
-    limit_ = fmt::format("to try an edit in all functions that lead there takes more than {} steps", budget_);
-    return false;
-  };
-  if (left_for_all() == 0) {
-    limit_ = fmt::format("to try the edits of all findings takes more than {} steps", kStepsForAll);
-    return false;
-  }
-  const std::vector<Verdict>& before = verdicts_before(functions);
-  if (before.empty()) return too_much();
-  // One edit that cures, and what is left of those that do not.
-  const std::size_t once =
-      std::accumulate(before.begin(), before.end(), std::size_t{0},
-                      [](std::size_t sum, const Verdict& each) { return sum + each.steps; });
-  budget_ = std::min(std::max(kStepsForFinding, 2 * once), std::max(kStepsForFinding, left_for_all()));
-  // What is not found here cannot be seen to go.
-  const auto finds = [&](const Verdict& each) { return each.places.contains(place()); };
-  const auto gave_up = [](const Verdict& each) { return each.given_up > 0; };
-  if (std::none_of(before.begin(), before.end(), finds)) {
-    return std::any_of(before.begin(), before.end(), gave_up) && too_long();
-  }
-  const auto known =
-      std::find_if(shared_.begin(), shared_.end(), [&](const Tried& each) { return each.edits == edits; });
-  Tried fresh{edits, Verdicts(settings_.size())};
-  Tried& tried = known == shared_.end() ? fresh : *known;
-  std::optional<EditedModule> edited(module_);
-  made(*edited);
-  unknowing_.clear();
+  return gave_up && takes_too_long();
+}
+
+// In each of these settings, for which it is known what is found without the edits.
+bool FixTrial::is_cured_in(std::span<const std::size_t> settings, const Functions& functions, Tried& tried) {
+  EditedModule edited(module_);
+  for (const CastEdit& each : tried.edits) edited.add(each);
   std::optional<Program> program;
-  std::vector<std::uint32_t> roots;
-  const auto cured_in = [&](std::size_t i) {
-    if (!tried.after[i]) tried.after[i] = as_under_twin(tried.after, i);
-    if (!tried.after[i] && !program) {
+  Roots roots;
+  budget_ = for_finding_;
+  return std::ranges::all_of(settings, [&](std::size_t i) {
+    std::optional<Verdict>& after = tried.after[i];
+    if (!after) after = as_under_twin(tried.after, i);
+    if (!after && !program) {
       spent_on_others_ += size_;
       program.emplace(module_);
       program->take_made_half(unedited_);  // a cast to what another tensor has converts no module
       roots = roots_to_analyse(*program, functions);
+      tried.roots = roots.size();
     }
-    if (!tried.after[i] && stays(*program, roots, i)) return false;
-    if (!tried.after[i]) tried.after[i] = judge(*program, roots, settings_[i], spent_);
-    if (!tried.after[i]) return too_much();
-    if (tried.after[i]->given_up > before[i].given_up) return too_long();
-    return is_cured(before[i], *tried.after[i], settings_[i]);
-  };
-  const bool cured = std::ranges::all_of(in_order(), cured_in);
-  if (&tried == &fresh && roots.size() >= kManyRoots) shared_.push_back(std::move(fresh));
-  program.reset();
-  edited.reset();
+    if (!after && stays(*program, roots, i)) return false;
+    if (!after) after = judge(*program, roots, settings_[i], spent_);
+    if (!after) return takes_too_much(budget_);
+    const Verdict& before = *before_.at(functions).verdicts[i];
+    if (after->given_up > before.given_up) return takes_too_long();
+    return is_cured(before, *after, settings_[i]);
+  });
+}
+
+bool FixTrial::cures(const std::vector<CastEdit>& edits) {
+  limit_.clear();
+  objection_.clear();
+  Functions functions;
+  {
+    EditedModule edited(module_);
+    if (!std::ranges::all_of(edits, [&](const CastEdit& each) { return edited.add(each); })) return false;
+    functions = edited.functions();
+  }
+  if (left_for_all() == 0) {
+    limit_ = fmt::format("to try the edits of all findings takes more than {} steps", kStepsForAll);
+    return false;
+  }
+  const std::vector<std::size_t> order = in_order();
+  const std::size_t first = settings_to_see(functions, order);  // what is not found cannot be seen to go
+  if (first == 0) return false;
+  const auto known =
+      std::find_if(shared_.begin(), shared_.end(), [&](const Tried& each) { return each.edits == edits; });
+  Tried fresh{edits, Verdicts(settings_.size())};
+  Tried& tried = known == shared_.end() ? fresh : *known;
+  unknowing_.clear();
+  // Most edits that do not cure leave the finding there: other settings are judged for those that do not.
+  // That takes the module as it was.
+  bool cured = is_cured_in(std::span(order).first(first), functions, tried);
+  for (std::size_t i = first; cured && i < order.size(); ++i) {
+    if (!verdict_before(functions, order[i])) cured = takes_too_much(budget_);
+  }
+  cured = cured && is_cured_in(std::span(order).subspan(first), functions, tried);
+  if (&tried == &fresh && fresh.roots >= kManyRoots) shared_.push_back(std::move(fresh));
   return cured && (unknowing_.empty() || is_found_from_others(functions));
 }
 

@@ -6,6 +6,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -53,17 +54,29 @@ class FixTrial {
     bool handed_float = false;
   };
   using Verdicts = std::vector<std::optional<Verdict>>;  // by setting; nothing: not judged
+  // Without the edits, of roots of one class.
+  struct Before {
+    Verdicts verdicts;
+    std::size_t spent = 0;  // steps
+    bool takes_too_much = false;
+  };
+  // Of functions that are edited: the roots that may run them, by class, and what these give without.
+  struct Edited {
+    std::vector<Roots> groups;
+    Verdicts verdicts;
+  };
   // Edits, and what was found with them in each setting that was tried.
   struct Tried {
     std::vector<CastEdit> edits;
     Verdicts after;
+    std::size_t roots = 0;
   };
   // Nothing when the budget is used up.
   std::optional<Verdict> judge(const Program& program, const std::vector<std::uint32_t>& roots,
                                const Setting& setting, std::size_t& spent);
-  // Of each setting; empty when that takes more than the budget of a finding.
-  const std::vector<Verdict>& verdicts_before(const Functions& functions);
-  void judge_before(const Roots& roots, std::vector<Verdict>& out);
+  // Null when that takes more than the budget of a finding.
+  const Verdict* verdict_before(const Functions& functions, std::size_t setting);
+  const Verdict* verdict_before(Before& before, const Roots& roots, std::size_t setting);
   std::optional<Verdict> as_under_twin(const Verdicts& known, std::size_t setting) const;
   std::vector<Roots> by_class(const Roots& roots) const;
   static bool loses_nothing(const Refused& refused, const Verdict& after);
@@ -77,6 +90,10 @@ class FixTrial {
   bool is_cured(const Verdict& before, const Verdict& after, const Setting& setting);
   bool does_not_know(const Refused& refused, const Verdict& after);
   bool is_found_from_others(const std::vector<std::uint32_t>& functions);
+  std::size_t settings_to_see(const Functions& functions, const std::vector<std::size_t>& order);
+  bool is_cured_in(std::span<const std::size_t> settings, const Functions& functions, Tried& tried);
+  bool takes_too_much(std::size_t steps);  // false, for both
+  bool takes_too_long();
   bool object(const Setting& setting, std::string what);  // false
   std::string refused_operand(const Refused& refused) const;
 
@@ -85,12 +102,13 @@ class FixTrial {
   AnalysisOptions options_;
   ContractSet contracts_;  // and that of the casts which are tried
   std::vector<Setting> settings_;
-  std::map<Functions, std::vector<Verdict>> before_;       // by what is edited, and by setting
-  std::map<Roots, std::vector<Verdict>> before_of_roots_;  // of one class, by setting
+  std::map<Functions, Edited> before_;       // by what is edited
+  std::map<Roots, Before> before_of_roots_;  // of one class
   std::vector<Tried> shared_;
   const Finding* finding_ = nullptr;
-  std::size_t budget_ = 0;  // steps that what is judged now may take in all settings
-  std::size_t spent_ = 0;   // for this finding
+  std::size_t budget_ = 0;       // steps that what is judged now may take in all settings
+  std::size_t for_finding_ = 0;  // and for the edits that are tried
+  std::size_t spent_ = 0;        // for this finding
   std::size_t spent_on_others_ = 0;
   std::size_t size_ = 0;  // instructions of the program
   std::set<Key> left_;    // operands of the finding that are still broken where inputs are as assumed
