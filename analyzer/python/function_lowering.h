@@ -73,6 +73,11 @@ class FunctionLowering {
   void assignment(const Node& node);
   void assign(const Node& target, ValueId value);
   void assign_elements(const std::vector<Node>& targets, ValueId value, const Node& source);
+  void assign_each(const std::vector<Node>& targets, const Node& source,
+                   const std::function<ValueId(std::int64_t)>& at, std::optional<ValueId> whole = {});
+  std::optional<std::vector<ValueId>> in_turn(const std::vector<Node>& sources,
+                                              const std::vector<Node>& targets);
+  Node tensor_of_sizes(const Node& node) const;
   void augmented(const Node& node);
   void return_statement(const Node& node);
   void assert_statement(const Node& node);
@@ -146,6 +151,8 @@ class FunctionLowering {
   std::optional<std::int64_t> integer(const Node& node) const;
   std::optional<std::string> literal(const Node& node) const;
   ValueId element(ValueId of, std::int64_t index);
+  ValueId slice(ValueId of, std::int64_t start, std::int64_t stop);
+  void add_bounds(const Node& node, Arguments& arguments);
   // A key that is not constant, by the name that stands for it and is given one thing only.
   void add_key(const Node& key, Arguments& arguments);
   ValueId entity_value(const Entity& entity);
@@ -156,6 +163,8 @@ class FunctionLowering {
   ValueId dictionary_comprehension(const Node& node);
   bool comprehended(const Node& node, const std::function<void(const std::string&, const Node&)>& add);
   ValueId made_dictionary(const std::vector<Given>& arguments);
+  std::optional<ValueId> updated(const std::string& method, ValueId dictionary,
+                                 const std::vector<Given>& arguments);
   std::optional<ValueId> looked_up(const std::string& method, ValueId dictionary,
                                    const std::vector<Given>& arguments);
   ValueId either(ValueId is_first, ValueId first, ValueId otherwise);
@@ -238,6 +247,7 @@ class FunctionLowering {
   ValueId unknown_call(const std::string& name, std::optional<ValueId> object,
                        const std::vector<Given>& arguments);
   Arguments values(const std::vector<Given>& arguments);
+  std::string kind_asked(const std::string& test, const std::vector<Given>& arguments) const;
   std::optional<ValueId> builtin(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> mapped(const std::vector<Given>& arguments);
   ValueId mapped_over(const Node& function, ValueId list);

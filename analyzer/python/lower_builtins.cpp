@@ -1,5 +1,6 @@
 // Builtin functions, and functions that are applied to each element of a display.
 #include <algorithm>
+#include <map>
 #include <set>
 #include <utility>
 
@@ -87,6 +88,25 @@ ValueId FunctionLowering::apply(const Node& function, const std::vector<ValueId>
   return builder_.value(Op::kCall, std::string(kAttributeCall) + "__call__", std::move(handed));
 }
 
+// isinstance(x, (list, tuple)), callable(x): the kind of things that are asked for; empty: none that has a
+// name.
+std::string FunctionLowering::kind_asked(const std::string& test, const std::vector<Given>& arguments) const {
+  if (test == "callable" && arguments.size() == 1) return "function";
+  if (test != "isinstance" || arguments.size() != 2) return "";
+  static const std::map<std::set<std::string>, std::string> kinds = {
+      {{"torch.Tensor"}, "tensor"},    {{"int", "float"}, "number"}, {{"str"}, "text"},
+      {{"list", "tuple"}, "sequence"}, {{"list"}, "list"},           {{"tuple"}, "tuple"},
+      {{"dict"}, "dictionary"}};
+  const Node of = arguments[1].node;
+  std::set<std::string> asked;
+  for (const Node& each : of.is("tuple") ? std::vector<Node>(of.children()) : std::vector<Node>{of}) {
+    const Entity entity = resolve(each);
+    asked.insert(entity.kind == Entity::Kind::kLibrary ? entity.name : std::string(each.text()));
+  }
+  const auto found = kinds.find(asked);
+  return found == kinds.end() ? "" : found->second;
+}
+
 std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
                                                  const std::vector<Given>& arguments) {
   static const std::set<std::string_view> whole = {"int", "len", "round", "ord", "hash", "id"};
@@ -134,6 +154,8 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
     return builder_.load(std::move(place));
   }
   if (tests.contains(name)) {
+    const std::string kind = kind_asked(name, arguments);
+    if (!kind.empty()) return builder_.op("python::is_" + kind, {{"", value(arguments[0].node)}});
     Arguments of;
     for (const Given& each : arguments) {
       if (!of.empty() && name == "isinstance") continue;  // the class is in the text

@@ -342,6 +342,7 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
   const ValueId object = value(object_node);
   if (const auto out = tensor_method(name, object, arguments)) return *out;
   if (const auto out = container_method(name, object, arguments)) return *out;
+  if (const auto out = updated(name, object, arguments)) return *out;
   if (const auto out = looked_up(name, object, arguments)) return *out;
   Arguments handed = {{"", object}};
   for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));

@@ -1,4 +1,7 @@
 // Dictionaries and tables: displays, look-ups by constant keys, and functions that stand in a table.
+#include <algorithm>
+#include <span>
+
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -7,9 +10,16 @@ using namespace flow;
 
 // An object whose fields are its keys. Where a key is not constant, anything may stand under any of them.
 ValueId FunctionLowering::dictionary(const Node& node) {
-  const ValueId made = builder_.value(Op::kObject, std::string(kDictionary), {});
+  const std::vector<Node> entries = node.children();
+  const bool copies = !entries.empty() && entries.front().is("dictionary_splat");
+  const ValueId made = copies ? builder_.op("copy_of", {{"", value(entries.front().child(0))}})
+                              : builder_.value(Op::kObject, std::string(kDictionary), {});
   bool known = true;
-  for (const Node& each : node.children()) {
+  for (const Node& each : std::span(entries).subspan(copies ? 1 : 0)) {
+    if (each.is("dictionary_splat")) {
+      builder_.op("dict_update", {{"self", made}, {"other", value(each.child(0))}});
+      continue;
+    }
     const auto key = each.is("pair") ? literal(each.field("key")) : std::nullopt;
     const Node held_node = each.is("pair") ? each.field("value") : each;
     const ValueId held = each.is("pair") ? callable(held_node) : value(held_node);
@@ -105,6 +115,20 @@ std::optional<ValueId> FunctionLowering::module_dictionary(const std::vector<Giv
     return builder_.value(Op::kCall, "?torch.nn.ModuleDict", {{"", value(of)}});
   }
   return made;
+}
+
+// d.update(a=x), d.update({...}), where no class in sight has such a method.
+std::optional<ValueId> FunctionLowering::updated(const std::string& method, ValueId dictionary,
+                                                 const std::vector<Given>& arguments) {
+  if (method != "update" || arguments.empty() || unit_.is_project_method(method)) return std::nullopt;
+  const bool by_name = std::all_of(arguments.begin(), arguments.end(), [](const Given& each) {
+    return !each.name.empty() && !each.name.starts_with("*");
+  });
+  const bool is_display =
+      arguments.size() == 1 && arguments[0].name.empty() && arguments[0].node.is("dictionary");
+  if (!by_name && !is_display) return std::nullopt;
+  const ValueId added = by_name ? made_dictionary(arguments) : value(arguments[0].node);
+  return builder_.op("dict_update", {{"self", dictionary}, {"other", added}});
 }
 
 // d.get(k, otherwise) and d.pop(k, otherwise), where no class in sight has such a method.

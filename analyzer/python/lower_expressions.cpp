@@ -230,6 +230,28 @@ ValueId FunctionLowering::element(ValueId of, std::int64_t index) {
   return builder_.op("subscript", {{"self", of}, {"index", builder_.constant(index)}});
 }
 
+// list[start:stop], where a stop of 0 is its end, as all negative ones count from there.
+ValueId FunctionLowering::slice(ValueId of, std::int64_t start, std::int64_t stop) {
+  Arguments arguments = {{"self", of}, {"slice", builder_.constant(true)}};
+  if (start != 0) arguments.push_back({"start", builder_.constant(start)});
+  if (stop != 0) arguments.push_back({"stop", builder_.constant(stop)});
+  return builder_.op("subscript", std::move(arguments));
+}
+
+// The bounds of x[1:-1], which lists go by, or that one of them is computed.
+void FunctionLowering::add_bounds(const Node& node, Arguments& arguments) {
+  const std::string_view text = node.text();
+  const std::vector<Node> bounds = node.children();
+  const bool is_plain = std::count(text.begin(), text.end(), ':') == 1 &&
+                        std::all_of(bounds.begin(), bounds.end(),
+                                    [this](const Node& each) { return integer(each).has_value(); });
+  if (!is_plain) return arguments.push_back({"computed", arguments.back().value});
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const bool begins = i == 0 && !text.starts_with(':');
+    arguments.push_back({begins ? "start" : "stop", builder_.constant(*integer(bounds[i]))});
+  }
+}
+
 ValueId FunctionLowering::subscript(const Node& node) {
   const Node whole = node.field("value");
   const std::vector<Node> indices = node.children("subscript");
@@ -268,6 +290,7 @@ ValueId FunctionLowering::subscript(const Node& node) {
         std::any_of(parts.begin(), parts.end(), [](const Node& each) { return each.is("slice"); });
     if (keeps) {
       arguments.push_back({added ? "new_dimension" : "slice", builder_.constant(true)});
+      if (parts.size() == 1 && parts[0].is("slice")) add_bounds(parts[0], arguments);
     } else if (sliced) {
       arguments.push_back({"part", builder_.constant(true)});
     } else {
@@ -296,6 +319,11 @@ ValueId FunctionLowering::binary(const Node& node) {
   const Node first = node.field("left"), second = node.field("right");
   if (node.field("operator").text() == "+" && (is_list(first) || is_list(second)))
     return builder_.value(Op::kPack, "", {{"*", value(first)}, {"*", value(second)}});
+  if (node.field("operator").text() == "|" && (first.is("dictionary") || second.is("dictionary"))) {
+    const ValueId made = builder_.op("copy_of", {{"", value(first)}});
+    builder_.op("dict_update", {{"self", made}, {"other", value(second)}});
+    return made;
+  }
   const ValueId left = operand(first);
   const ValueId right = operand(second);
   if (name == binary_names().end()) return builder_.unknown();

@@ -121,12 +121,13 @@ void FunctionLowering::bind_pattern(const Node& pattern, ValueId subject, int de
 
 // Behind a star the position counts from the end.
 void FunctionLowering::bind_sequence(const std::vector<Node>& patterns, ValueId subject, int depth) {
+  const auto count = static_cast<std::int64_t>(patterns.size());
   std::int64_t index = 0;
-  bool behind_star = false;
   for (const Node& each : patterns) {
-    behind_star = behind_star || each.is("splat_pattern") || each.child(0).is("splat_pattern");
+    const bool collects = each.is("splat_pattern") || each.child(0).is("splat_pattern");
     const Builder::At at(builder_, position(each));
-    bind_pattern(each, behind_star ? builder_.unknown() : element(subject, index++), depth);
+    bind_pattern(each, collects ? slice(subject, index, index + 1 - count) : element(subject, index), depth);
+    index += collects ? 1 - count : 1;
   }
 }
 

@@ -118,45 +118,75 @@ void FunctionLowering::assignment(const Node& node) {
   if (!several && assign_buffer(left, right)) return;
   if (!several) return assign(left, value(right));
   const std::vector<Node> targets = left.children();
-  const bool displayed = right.is("expression_list") || right.is("tuple") || right.is("list");
-  const std::vector<Node> sources = right.children();
-  bool starred = false;
-  for (const Node& each : sources) starred = starred || each.is("list_splat");
-  for (const Node& each : targets) starred = starred || each.is("list_splat_pattern");
-  if (displayed && !starred && sources.size() == targets.size()) {
-    std::vector<ValueId> all;
-    for (const Node& each : sources) all.push_back(value(each));
-    for (std::size_t i = 0; i < targets.size(); ++i) assign(targets[i], all[i]);
-    return;
+  if (right.is("expression_list") || right.is("tuple") || right.is("list")) {
+    if (const auto all = in_turn(right.children(), targets)) {
+      for (std::size_t i = 0; i < targets.size(); ++i) assign(targets[i], (*all)[i]);
+      return;
+    }
   }
   // b, n, d = x.shape
-  const Node shaped = right.is("call") ? right.field("function") : right;
-  const std::string_view last = shaped.is("attribute") ? shaped.field("attribute").text() : "";
-  const bool sizes = right.is("call") ? last == "size" && given(right).empty() : last == "shape";
-  if (sizes && !starred) {
-    const ValueId of = value(shaped.field("object"));
-    for (std::size_t i = 0; i < targets.size(); ++i) {
-      const Builder::At at(builder_, position(right));
-      const ValueId dim = builder_.constant(static_cast<std::int64_t>(i));
-      assign(targets[i], builder_.op("size", {{"self", of}, {"dim", dim}}));
-    }
-    return;
+  if (const Node of = tensor_of_sizes(right)) {
+    const ValueId tensor = value(of);
+    return assign_each(targets, right, [&](std::int64_t index) {
+      return builder_.op("size", {{"self", tensor}, {"dim", builder_.constant(index)}});
+    });
   }
   assign_elements(targets, value(right), right);
 }
 
-void FunctionLowering::assign_elements(const std::vector<Node>& targets, ValueId whole, const Node& source) {
-  std::int64_t index = 0;
-  bool behind_star = false;
-  for (const Node& each : targets) {
-    if (each.is("list_splat_pattern")) {
-      behind_star = true;
-      assign(each.child(0), builder_.unknown());
+// x of x.shape and x.size()
+Node FunctionLowering::tensor_of_sizes(const Node& node) const {
+  const Node named = node.is("call") ? node.field("function") : node;
+  const std::string_view last = named.is("attribute") ? named.field("attribute").text() : "";
+  const bool is_sizes = node.is("call") ? last == "size" && given(node).empty() : last == "shape";
+  return is_sizes ? named.field("object") : Node();
+}
+
+// a, b, c = *x, y: as many of x as there are targets for it.
+std::optional<std::vector<ValueId>> FunctionLowering::in_turn(const std::vector<Node>& sources,
+                                                              const std::vector<Node>& targets) {
+  const auto spreads = [](const Node& each) { return each.is("list_splat"); };
+  const auto count = std::count_if(sources.begin(), sources.end(), spreads);
+  const bool fits = count == 0 ? sources.size() == targets.size() : targets.size() + 1 >= sources.size();
+  const bool collects = std::any_of(targets.begin(), targets.end(),
+                                    [](const Node& each) { return each.is("list_splat_pattern"); });
+  if (count > 1 || !fits || collects) return std::nullopt;
+  std::vector<ValueId> out;
+  for (const Node& each : sources) {
+    if (!spreads(each)) {
+      out.push_back(value(each));
       continue;
     }
-    // Behind a starred target the position counts from the end.
-    const Builder::At at(builder_, position(source ? source : each));
-    assign(each, behind_star ? builder_.unknown() : element(whole, index));
+    const Node list = each.child(0);
+    const Node sizes = tensor_of_sizes(list.is("subscript") ? list.field("value") : list);
+    const ValueId whole = value(sizes ? sizes : list);
+    for (std::size_t i = 0; i + sources.size() < targets.size() + 1; ++i)
+      out.push_back(sizes ? builder_.op("size", {{"self", whole}, {"dim", builder_.unknown()}})
+                          : element(whole, static_cast<std::int64_t>(i)));
+  }
+  return out;
+}
+
+void FunctionLowering::assign_elements(const std::vector<Node>& targets, ValueId whole, const Node& source) {
+  assign_each(
+      targets, source, [&](std::int64_t index) { return element(whole, index); }, whole);
+}
+
+// Behind a starred target the position counts from the end; the target itself has what lies between.
+void FunctionLowering::assign_each(const std::vector<Node>& targets, const Node& source,
+                                   const std::function<ValueId(std::int64_t)>& at,
+                                   std::optional<ValueId> whole) {
+  const auto count = static_cast<std::int64_t>(targets.size());
+  std::int64_t index = 0;
+  for (const Node& each : targets) {
+    const Builder::At position_of(builder_, position(source ? source : each));
+    if (each.is("list_splat_pattern")) {
+      const ValueId rest = whole ? slice(*whole, index, index + 1 - count) : builder_.unknown();
+      assign(each.child(0), rest);
+      index -= count;
+    } else {
+      assign(each, at(index));
+    }
     ++index;
   }
 }
@@ -220,6 +250,10 @@ void FunctionLowering::augmented(const Node& node) {
     return put_all_in(before, added);
   const ValueId right = value(added);
   const Builder::At at(builder_, position(node));
+  if (node.field("operator").text() == "|=" && added.is("dictionary")) {
+    builder_.op("dict_update", {{"self", before}, {"other", right}});
+    return;
+  }
   const auto name = names.find(node.field("operator").text());
   if (name == names.end()) return assign(left, builder_.unknown());
   // In place for a tensor, a new value for anything else.

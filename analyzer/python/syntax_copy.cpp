@@ -68,35 +68,82 @@ const std::vector<std::string_view>& field_names() {
   return names;
 }
 
+namespace {
+struct Open {
+  std::uint32_t node = 0;
+  bool starred = false;  // it has a node for its star around it
+  bool dropped = false;  // it has none: its child stands in its place, as the same field
+  std::uint8_t field = 0;
+};
+
+StoredNode stored_from(const TSTreeCursor& cursor, const TSNode& node) {
+  StoredNode made;
+  made.begin = ts_node_start_byte(node);
+  made.end = ts_node_end_byte(node);
+  made.kind = kind_of(node);
+  made.field = static_cast<std::uint8_t>(ts_tree_cursor_current_field_id(&cursor));
+  made.named = ts_node_is_named(node);
+  made.error = ts_node_has_error(node);
+  return made;
+}
+
+// The same node with a star around it, which begins there.
+StoredNode star_around(const StoredNode& node, std::uint32_t begin) {
+  static const std::uint16_t kStar = kind_called("list_splat");
+  StoredNode out = node;
+  out.begin = begin;
+  out.kind = kStar;
+  return out;
+}
+
+// Without brackets the grammar takes `*x.shape, y` for `(*x).shape, y`: the star belongs around all of it.
+// False where this star stands where it should.
+bool move_star_out(std::vector<StoredNode>& nodes, std::vector<Open>& open, const StoredNode& star) {
+  static const std::vector<std::string_view> wholes = {"attribute", "subscript", "call", "binary_operator"};
+  auto outermost = open.end();
+  while (outermost != open.begin()) {
+    const Open& around = *(outermost - 1);
+    const StoredNode& node = nodes[around.node];
+    const bool is_part = !around.dropped && node.begin == star.begin && node.kind != star.kind &&
+                         std::find(wholes.begin(), wholes.end(), kind_names()[node.kind]) != wholes.end();
+    if (!is_part) break;
+    --outermost;
+  }
+  if (outermost == open.end() || outermost->starred) return false;
+  for (auto each = outermost; each != open.end(); ++each) ++nodes[each->node].begin;  // behind the star
+  const std::uint32_t place = outermost->node;
+  const StoredNode around = star_around(nodes[place], star.begin);
+  nodes[place].field = 0;
+  nodes.insert(nodes.begin() + place, around);
+  for (auto each = outermost; each != open.end(); ++each) ++each->node;
+  outermost->starred = true;
+  return true;
+}
+}  // namespace
+
 void Tree::copy(const TSTree* tree, const std::vector<Star>& stars) {
   lines_.push_back(0);
   for (std::size_t at = text_.find('\n'); at != std::string::npos; at = text_.find('\n', at + 1))
     lines_.push_back(static_cast<std::uint32_t>(at) + 1);
   nodes_.reserve(text_.size() / kBytesOfNode);
-  struct Open {
-    std::uint32_t node = 0;
-    bool starred = false;  // it has a node for its star around it
-  };
+  static const std::uint16_t kStar = kind_called("list_splat");
   std::vector<Open> open;  // the nodes that the cursor is in
   TSTreeCursor cursor = ts_tree_cursor_new(ts_tree_root_node(tree));
   for (bool inside = true; inside;) {
     const TSNode node = ts_tree_cursor_current_node(&cursor);
-    const bool kept = !is_left_out(node);
+    const bool is_mark_of_dropped = !open.empty() && open.back().dropped && !ts_node_is_named(node);
+    const bool kept = !is_left_out(node) && !is_mark_of_dropped;
     if (kept) {
-      StoredNode made;
-      made.begin = ts_node_start_byte(node);
-      made.end = ts_node_end_byte(node);
-      made.kind = kind_of(node);
-      made.field = static_cast<std::uint8_t>(ts_tree_cursor_current_field_id(&cursor));
-      made.named = ts_node_is_named(node);
-      made.error = ts_node_has_error(node);
+      StoredNode made = stored_from(cursor, node);
+      if (made.kind == kStar && move_star_out(nodes_, open, made)) {
+        open.push_back({static_cast<std::uint32_t>(nodes_.size()), false, true, made.field});
+        if (ts_tree_cursor_goto_first_child(&cursor)) continue;
+      }
+      if (!open.empty() && open.back().dropped) made.field = open.back().field;
       const bool element = !stars.empty() && !open.empty() && holds_elements(nodes_[open.back().node]);
       const Star* star = element ? star_before(stars, made.begin) : nullptr;
       if (star) {
-        StoredNode around = made;
-        around.begin = star->at;
-        around.kind = kind_called("list_splat");
-        nodes_.push_back(around);
+        nodes_.push_back(star_around(made, star->at));
         made.field = 0;
       }
       open.push_back({static_cast<std::uint32_t>(nodes_.size()), star != nullptr});
@@ -104,8 +151,8 @@ void Tree::copy(const TSTree* tree, const std::vector<Star>& stars) {
       if (ts_tree_cursor_goto_first_child(&cursor)) continue;
     }
     const auto close = [&] {
-      const auto [ended, starred] = open.back();
-      for (std::uint32_t each = starred ? ended - 1 : ended; each <= ended; ++each)
+      const auto [ended, starred, dropped, field] = open.back();
+      for (std::uint32_t each = starred ? ended - 1 : ended; each <= ended && !dropped; ++each)
         nodes_[each].after = static_cast<std::uint32_t>(nodes_.size());
       open.pop_back();
     };

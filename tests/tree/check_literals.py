@@ -12,7 +12,7 @@ COMPARED = re.compile(r'[=!]=\s*"([^"\\\n]*)"')
 # Comparisons and tests of the IR, its instructions for containers and dtypes, what its text is made of.
 WORDS = set("""
 eq ne lt le gt ge logical_and logical_or logical_not defined has_value is_floating_point length
-dict_get dict_has dict_pop subscript slice part new_dimension index store_element assign_object copy_of
+dict_get dict_has dict_pop dict_update subscript slice part new_dimension index store_element assign_object copy_of
 deep_copy_of attribute_get take_layers
 may_hold spelt pointer_cast dtype_named descriptor_dtype default_dtype autocast_dtype autocast_enabled
 module buffer parameter attribute number on like call cast branch load

@@ -146,6 +146,7 @@ class Joiner {
     }
     auto out = Shared<HeapObject>::make(*first);
     cells(all, *out);
+    out->may_be_shorter = !have_the_same_keys(all);
     join_as_made(*out, all, symbols_);
     const bool some = std::any_of(all.begin(), all.end(), [&](const HeapPointer& each) {
       return each->one_by_one != first->one_by_one;
@@ -156,6 +157,7 @@ class Joiner {
     Several rests;
     for (const HeapPointer& each : all) rests.push_back(&each->rest);
     out->rest = values(rests);
+    for (const HeapPointer& each : all) out->may_be_shorter = out->may_be_shorter || each->may_be_shorter;
     for (std::size_t i = 1; i < all.size(); ++i) {
       registered(*out, *all[i]);
       out->stated = out->stated || all[i]->stated;

@@ -48,14 +48,15 @@ struct HeapObject {
   // Converted as one of several that were taken in turn. Where that was done on one path only, it may have
   // been done to others than this one.
   bool one_by_one = false;
-  HeapId original = 0;  // the object that it was copied from, which knows of such a field
+  bool may_be_shorter = false;  // a list that one way to here put more into than another
+  HeapId original = 0;          // the object that it was copied from, which knows of such a field
   friend bool operator==(const HeapObject&, const HeapObject&) = default;
   // All but the cells and the rest.
   friend bool are_alike_but_for_values(const HeapObject& a, const HeapObject& b) {
     return a.kind == b.kind && a.type == b.type && a.registered == b.registered && a.stated == b.stated &&
            a.symbols == b.symbols && a.is_input == b.is_input && a.nature == b.nature &&
            a.stands == b.stands && a.one_by_one == b.one_by_one && a.original == b.original &&
-           a.of_setting == b.of_setting;
+           a.of_setting == b.of_setting && a.may_be_shorter == b.may_be_shorter;
   }
 
   static constexpr Key kContents{Key::Kind::kIndex, 0};

@@ -85,7 +85,7 @@ TEST_CASE_METHOD(Operations, "dictionaries: a text names the field that it is") 
 }
 
 TEST_CASE_METHOD(Operations, "dynamic operators: an index takes what stands there, and x += y may be x + y") {
-  DynamicOperators dynamic{names, memory, ranks, dictionaries, conversions, registrations, runs};
+  DynamicOperators dynamic{names, rounds, memory, ranks, dictionaries, conversions, registrations, runs};
   Objects objects{program.functions, names, made, questions, rounds, memory};
   give(8, objects.pack(*activation, at(8), state));
   give(14, Value(Alternative::integer(0)));

@@ -29,6 +29,19 @@ struct BoundArguments::Spread {
   HeapId open = 0;
 };
 
+namespace {
+// Of a list of unknown length: as many as are told apart from the rest.
+void add_first(const HeapObject& list, std::vector<Value>& positions) {
+  std::int64_t next = 0;
+  for (const auto& [key, cell] : list.cells) {
+    if (key.kind != Key::Kind::kIndex) continue;
+    for (; next < key.id; ++next) positions.push_back(list.rest);
+    positions.push_back(cell);
+    ++next;
+  }
+}
+}  // namespace
+
 BoundArguments::Spread BoundArguments::spread(const Instruction& instruction,
                                               const std::vector<Value>& handed, const State& state) {
   Spread out;
@@ -52,8 +65,9 @@ BoundArguments::Spread BoundArguments::spread(const Instruction& instruction,
       for (const auto& [key, cell] : object->cells) out.names.emplace_back(ids_.field_name(key.id), cell);
       if (object->is_input) out.open = object->original ? object->original : one->object;
     } else {
-      const bool has_many = object && object->kind == HeapObject::Kind::kContainer && object->cells.empty() &&
+      const bool has_many = object && object->kind == HeapObject::Kind::kContainer &&
                             object->stands == HeapObject::Stands::kForItself;
+      if (name == "*" && has_many && !out.more_positions) add_first(*object, out.positions);
       if (name == "*") out.each = has_many && !out.more_positions ? object->rest : Value();
       (name == "*" ? out.more_positions : out.more_names) = true;
     }

@@ -106,7 +106,8 @@ class Engine final : public Evaluator {
   Operators operators_{subject_, names_, effects_, rounds_, memory_, ranks_};
   Scalars scalars_{subject_, names_, effects_, questions_, memory_, ranks_};
   Dictionaries dictionaries_{names_, questions_};
-  DynamicOperators dynamic_{names_, memory_, ranks_, dictionaries_, conversions_, registrations_, *this};
+  DynamicOperators dynamic_{names_,        rounds_,      memory_,        ranks_,
+                            dictionaries_, conversions_, registrations_, *this};
   LibraryModules modules_{subject_, root_, names_, questions_, rounds_, memory_, sinks_, operators_, *this};
   Escapes escapes_{subject_, root_, names_, effects_, made_, questions_, memory_, sinks_, inputs_, *this};
   Calls calls_{subject_,       root_,   names_,   effects_, questions_,    memory_,

@@ -90,6 +90,7 @@ Value Objects::pack(const Activation& activation, const Instruction& instruction
     }
     const HeapObject spread = *list;
     for (const auto& [key, element] : spread.cells) add(element);
+    object.may_be_shorter = object.may_be_shorter || spread.may_be_shorter;
     if (!spread.rest.is_bottom())
       object.rest = object.rest.is_bottom() ? spread.rest : join(object.rest, spread.rest, symbols_);
   }

@@ -53,7 +53,7 @@ bool takes_slices(const Instruction& subscript) {
 
 // The element of a container that an index means; of any, where it is not constant.
 Key DynamicOperators::element_key(const Activation& activation, const Instruction& instruction,
-                                  const State& state) {
+                                  const State& state, const HeapObject* list) {
   const Value* index = named(state, instruction, "index");
   const Alternative* one = index ? index->single() : nullptr;
   if (!one || !one->has_number) return {Key::Kind::kAny, 0};
@@ -65,7 +65,7 @@ Key DynamicOperators::element_key(const Activation& activation, const Instructio
     const auto* name = text ? std::get_if<std::string>(&text->constant) : nullptr;
     return name ? ids_.field(*name) : Key{Key::Kind::kAny, 0};
   }
-  return one->number < 0 ? Key{Key::Kind::kAny, 0} : Key{Key::Kind::kIndex, one->number};
+  return ListParts::position(list, one->number);
 }
 
 Key DynamicOperators::named_key(const Activation& activation, const Instruction& instruction,
@@ -89,13 +89,14 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
   Value whole = argument(state, instruction, 0);
   if (const Alternative* one = whole.single(); one && one->kind == Kind::kReference)
     whole = memory_.read(state, Location{one->object, one->key});
-  const Key written = element_key(activation, instruction, state);
   const Value* by = named(state, instruction, "key");
   Value out;
+  int slices = 0;
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject) {
       const bool sliced = takes_slices(instruction);
       const HeapObject* object = state.find(each.object);
+      const Key written = element_key(activation, instruction, state, object);
       const bool is_computed = object && by && written.kind == Key::Kind::kAny;
       const Key key = is_computed ? dictionaries_.named_by(*object, *by) : written;
       const bool has_keys = object && (object->type == kDictionary || object->type == kModuleDict);
@@ -104,7 +105,10 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       const auto stored = by_any_key ? object->cells.find(by_name) : Cells::const_iterator();
       // Some of a list's modules are those of the list.
       const bool of_modules = object && object->type.starts_with("torch::nn::");
+      const auto slice =
+          sliced ? list_parts_.slice(activation, instruction, each, ++slices, state) : std::nullopt;
       const Value held = sliced && of_modules ? Value(each)
+                         : slice              ? *slice
                          : sliced             ? Value::unknown(symbols_of(whole, symbols_))
                          : by_any_key && stored != object->cells.end() ? stored->second
                          : by_any_key ? dictionaries_.one_of_dictionary(*object, by ? *by : Value())
@@ -220,6 +224,26 @@ Value DynamicOperators::own_parameter(const Activation& activation, const Instru
   return out;
 }
 
+// What stands in another dictionary, over what stands there. Nothing where this is none.
+std::optional<Value> DynamicOperators::put_all_in(const Instruction& instruction, State& state) {
+  const Alternative* one = argument(state, instruction, 0).single();
+  const Alternative* other = argument(state, instruction, 1).single();
+  const HeapObject* into = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+  if (!into || into->type != kDictionary) return std::nullopt;
+  const HeapObject* added = other && other->kind == Kind::kObject ? state.find(other->object) : nullptr;
+  const bool is_known = added && added->type == kDictionary && added->rest.is_bottom() && !added->is_input;
+  if (is_known) {
+    const Cells cells = added->cells;
+    for (const auto& [key, cell] : cells)
+      memory_.write(state, Location{one->object, key}, cell, !ids_.stands_for_several(one->object));
+  } else {
+    HeapObject& changed = state.change(one->object);
+    changed.cells = {};
+    changed.rest = Value::unknown();
+  }
+  return Value::none();
+}
+
 std::optional<Value> DynamicOperators::dynamic_operation(const Activation& activation,
                                                          const Instruction& instruction, State& state) {
   const std::string& name = instruction.name;
@@ -235,6 +259,7 @@ std::optional<Value> DynamicOperators::dynamic_operation(const Activation& activ
     may_hold(activation, instruction, state);
     return Value::none();
   }
+  if (name == "dict_update") return put_all_in(instruction, state);
   if (name == "parameter") return own_parameter(activation, instruction, state);
   if (name.starts_with(kAugmented)) return augmented(activation, instruction, state);
   if (name.starts_with(kNumber))

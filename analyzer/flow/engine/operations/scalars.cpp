@@ -9,6 +9,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
+#include "analyzer/flow/engine/operations/value_kinds.h"
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/operators/shape_questions.h"
 #include "rules/operators/library_names.h"
@@ -354,6 +355,8 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
   if (auto out = of_text_or_two_numbers(asked)) return out;
   if (auto out = comparison(asked)) return out;
   if (auto out = size_in_bytes(asked)) return out;
+  if (const auto known = asked.count() == 1 ? is_of_kind(asked.name, asked.operand(0), state) : std::nullopt)
+    return fact(asked, known);
   if (asked.of_shape) {
     Alternative number = is_named(Named::kValueOfTensor, asked.name)
                              ? Alternative::real()
