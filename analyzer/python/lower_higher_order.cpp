@@ -2,6 +2,7 @@
 #include <set>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/registries.h"
 
 namespace dtype_guard::python {
 
@@ -100,9 +101,23 @@ ValueId FunctionLowering::global_value(const Entity& entity) {
   ++global_depth_;
   ValueId out = kind == "call" || kind == "identifier" ? callable(entity.value) : value_of(entity.value);
   if (entity.element >= 0) out = element(out, entity.element);
+  if (kind == "dictionary") put_registered_in(out, entity);
   --global_depth_;
   global_file_ = before;
   return out;
+}
+
+// What decorators put into a table of their module.
+void FunctionLowering::put_registered_in(ValueId table, const Entity& entity) {
+  for (const RegistryEntry& each :
+       registered(*entity.file, std::string_view(entity.name).substr(entity.name.rfind('.') + 1))) {
+    const Entity held = unit_.modules().global(*entity.file, each.name);
+    const auto known = held ? function_value(held) : std::nullopt;
+    Place place;
+    place.base = table;
+    place.path.push_back({Place::Step::Kind::kField, each.key, 0});
+    builder_.store(std::move(place), known ? *known : builder_.unknown());
+  }
 }
 
 // torch.arange(0, 64, 2).float(): what PyTorch makes when the module is run, methods of that, arithmetic with

@@ -120,7 +120,8 @@ void FunctionLowering::assignment(const Node& node) {
   const std::vector<Node> targets = left.children();
   if (right.is("expression_list") || right.is("tuple") || right.is("list")) {
     if (const auto all = in_turn(right.children(), targets)) {
-      for (std::size_t i = 0; i < targets.size(); ++i) assign(targets[i], (*all)[i]);
+      for (std::size_t i = 0; i < targets.size(); ++i)
+        assign(targets[i].is("list_splat_pattern") ? targets[i].child(0) : targets[i], (*all)[i]);
       return;
     }
   }
@@ -142,27 +143,47 @@ Node FunctionLowering::tensor_of_sizes(const Node& node) const {
   return is_sizes ? named.field("object") : Node();
 }
 
-// a, b, c = *x, y: as many of x as there are targets for it.
+namespace {
+// Where the one element with a star stands; of none, -1. Nothing where there are several.
+std::optional<std::ptrdiff_t> star_among(const std::vector<Node>& all, std::string_view kind) {
+  std::ptrdiff_t out = -1;
+  for (std::ptrdiff_t i = 0; i < std::ssize(all); ++i) {
+    if (!all[i].is(kind)) continue;
+    if (out >= 0) return std::nullopt;
+    out = i;
+  }
+  return out;
+}
+}  // namespace
+
+// a, b, c = *x, y: as many of x as there are targets for it. Where a target collects what is left too, it is
+// known what stands before or behind both stars.
 std::optional<std::vector<ValueId>> FunctionLowering::in_turn(const std::vector<Node>& sources,
                                                               const std::vector<Node>& targets) {
-  const auto spreads = [](const Node& each) { return each.is("list_splat"); };
-  const auto count = std::count_if(sources.begin(), sources.end(), spreads);
-  const bool fits = count == 0 ? sources.size() == targets.size() : targets.size() + 1 >= sources.size();
-  const bool collects = std::any_of(targets.begin(), targets.end(),
-                                    [](const Node& each) { return each.is("list_splat_pattern"); });
-  if (count > 1 || !fits || collects) return std::nullopt;
-  std::vector<ValueId> out;
+  const auto spread = star_among(sources, "list_splat"), collects = star_among(targets, "list_splat_pattern");
+  const std::ptrdiff_t given = std::ssize(sources), wanted = std::ssize(targets);
+  if (!spread || !collects) return std::nullopt;
+  if (*spread < 0 && (*collects >= 0 || given != wanted)) return std::nullopt;
+  if (*collects < 0 && wanted + 1 < given) return std::nullopt;
+  const Node list = *spread < 0 ? Node() : sources[*spread].child(0);
+  const Node sizes = list ? tensor_of_sizes(list.is("subscript") ? list.field("value") : list) : Node();
+  std::vector<ValueId> all, out;
   for (const Node& each : sources) {
-    if (!spreads(each)) {
-      out.push_back(value(each));
-      continue;
+    const Node whole = sizes ? sizes : list;
+    all.push_back(value(each.is("list_splat") ? whole : each));
+  }
+  for (std::ptrdiff_t i = 0; i < wanted; ++i) {
+    const bool from_front = *collects < 0 || i < *collects, from_end = *collects < 0 || i > *collects;
+    const std::ptrdiff_t as_last = given - (wanted - i);
+    if (*spread < 0 || (from_front && i < *spread)) {
+      out.push_back(all[i]);
+    } else if (from_end && as_last > *spread) {
+      out.push_back(all[as_last]);
+    } else if (sizes && i != *collects) {
+      out.push_back(builder_.op("size", {{"self", all[*spread]}, {"dim", builder_.unknown()}}));
+    } else {
+      out.push_back(*collects < 0 ? element(all[*spread], i - *spread) : builder_.unknown());
     }
-    const Node list = each.child(0);
-    const Node sizes = tensor_of_sizes(list.is("subscript") ? list.field("value") : list);
-    const ValueId whole = value(sizes ? sizes : list);
-    for (std::size_t i = 0; i + sources.size() < targets.size() + 1; ++i)
-      out.push_back(sizes ? builder_.op("size", {{"self", whole}, {"dim", builder_.unknown()}})
-                          : element(whole, static_cast<std::int64_t>(i)));
   }
   return out;
 }

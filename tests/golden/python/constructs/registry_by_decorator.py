@@ -1,6 +1,5 @@
 # run: go(Attention(64, 4), x(2, 8, 64))
 # breaks: fp32-buffers, bf16, autocast
-# missed: a table that is empty where it is written, and that decorators fill
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func

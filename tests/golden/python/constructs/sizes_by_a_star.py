@@ -7,11 +7,12 @@ from flash_attn import flash_attn_func
 
 def positions(x):
     n, d, device, dtype = *x.shape[1:], x.device, x.dtype
-    omega = torch.arange(d // 2, device=device) / (d // 2 - 1)
+    *_, same, kind = *x.shape, d, dtype
+    omega = torch.arange(same // 2, device=device) / (d // 2 - 1)
     angles = torch.arange(n, device=device)[:, None] * 1000.0 ** -omega[None, :]
     table = torch.cat((angles.sin(), angles.cos()), dim=1)
     return table  #! bad
-    return table.to(dtype)  #! ok
+    return table.to(kind)  #! ok
 
 
 class Attention(nn.Module):
