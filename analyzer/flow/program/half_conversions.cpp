@@ -1,6 +1,7 @@
 #include "analyzer/flow/program/half_conversions.h"
 
 #include <algorithm>
+#include <cctype>
 #include <functional>
 #include <set>
 
@@ -104,22 +105,57 @@ std::vector<const Instruction*> handed_to_unseen(const Function& code, const Fun
   return out;
 }
 
+namespace {
+bool is_part_of_name(char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; }
+
+// As a name of its own, in torch.half, and not as a part of one, in rotate_half.
+bool has_name(std::string_view text, std::string_view name) {
+  for (std::size_t at = text.find(name); at != std::string_view::npos; at = text.find(name, at + 1)) {
+    const std::size_t end = at + name.size();
+    const bool begins = at == 0 || !is_part_of_name(text[at - 1]);
+    if (begins && (end == text.size() || !is_part_of_name(text[end]))) return true;
+  }
+  return false;
+}
+}  // namespace
+
+// No text with blanks is a dtype's name: it describes something.
 bool may_name_half(const Constant& constant) {
   if (const Dtype* dtype = std::get_if<Dtype>(&constant)) return is_half(*dtype);
   const std::string* text = std::get_if<std::string>(&constant);
-  const auto has = [&](std::string_view part) { return text && text->find(part) != std::string::npos; };
-  return has("float16") || has("fp16") || has("bf16") || has("half") || has("Half");
+  if (!text || text->find_first_of(" \n\t") != std::string::npos) return false;
+  const auto has = [&](std::string_view part) { return text->find(part) != std::string::npos; };
+  return has("float16") || has("fp16") || has("bf16") || has("HalfTensor") || has_name(*text, "half");
 }
 
+namespace {
+// What a dtype is only compared with is not made.
+bool only_compares(const Instruction& each) {
+  return each.op == Op::kOperator && (each.name == "eq" || each.name == "ne");
+}
+}  // namespace
+
 bool may_name_half(const Function& code) {
-  const auto names = [](const Instruction& each) { return may_name_half(each.constant); };
-  return std::any_of(code.parameters.begin(), code.parameters.end(),
-                     [](const Parameter& each) {
-                       return each.default_value && may_name_half(*each.default_value);
-                     }) ||
-         std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
-           return std::any_of(block.instructions.begin(), block.instructions.end(), names);
-         });
+  const bool by_default = std::any_of(
+      code.parameters.begin(), code.parameters.end(),
+      [](const Parameter& each) { return each.default_value && may_name_half(*each.default_value); });
+  if (by_default) return true;
+  std::set<ValueId> named;
+  for (const Block& block : code.blocks) {
+    for (const Instruction& each : block.instructions) {
+      if (!may_name_half(each.constant)) continue;
+      if (each.op != Op::kConst) return true;
+      named.insert(each.result);
+    }
+  }
+  if (named.empty()) return false;
+  return std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction& each) {
+      return !only_compares(each) &&
+             std::any_of(each.args.begin(), each.args.end(),
+                         [&](const Argument& one) { return named.contains(one.value); });
+    });
+  });
 }
 
 }  // namespace dtype_guard::flow

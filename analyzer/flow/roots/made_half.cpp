@@ -168,11 +168,11 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
   std::map<Registration::Kind, Halves> found;
   std::set<std::uint32_t> seen;  // run as a root, or within one
   bool is_cut_short = false;
-  const auto look_at = [&](const Functions& among, const Functions& functions) {
+  const auto look_at = [&](const Functions& among, const Functions& functions, const auto& matters) {
     if (functions.empty()) return;
     for (const std::uint32_t root : callers_first(index_, roots_that_call(program_, among, functions))) {
       if (is_cut_short) return;
-      if (seen.contains(root)) continue;
+      if (seen.contains(root) || !matters(root)) continue;
       HalvesOfRoot of_root;
       try {
         of_root = evaluator_.halves_of(root);
@@ -191,14 +191,26 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
     }
   };
   look_at(that_come_to_half(program_, all),
-          functions_with(index_, [&](std::uint32_t id) { return index_.effects(id).may_make_half; }));
+          functions_with(index_, [&](std::uint32_t id) { return index_.effects(id).may_make_half; }),
+          [](std::uint32_t) { return true; });
   const auto made = [&](std::uint32_t id) {
     const Function& each = index_.function(id);
     return each.kind == FunctionKind::kConstructor &&
            std::any_of(found.begin(), found.end(),
                        [&](const auto& one) { return one.second.half.contains(each.class_name); });
   };
-  look_at(all, functions_with(index_, made));
+  // A class of which one object is half and another is not needs no third.
+  const auto is_open = [&](std::uint32_t id) {
+    const Function& each = index_.function(id);
+    return each.kind == FunctionKind::kConstructor &&
+           std::any_of(found.begin(), found.end(), [&](const auto& one) {
+             return one.second.half.contains(each.class_name) && !one.second.other.contains(each.class_name);
+           });
+  };
+  look_at(all, functions_with(index_, made), [&](std::uint32_t root) {
+    const auto& reached = index_.reached_from(root);
+    return is_open(root) || std::any_of(reached.begin(), reached.end(), is_open);
+  });
   if (is_cut_short) {  // what was not looked at may make half whatever it makes
     const std::set<std::string> any = classes_made_by(index_, all);
     known = ClassesMadeHalf{any, any};

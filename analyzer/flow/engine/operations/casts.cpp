@@ -37,9 +37,29 @@ Origin conversion(std::uint32_t function, const Instruction& instruction, const 
 }
 }  // namespace
 
+// Of objects that are no tensors, config.dtype: what stands there, which leaves the others.
+Value Casts::fields_called_dtype(Value& given, const State& state) const {
+  const auto is_object = [](const Alternative& each) { return each.kind == Kind::kObject; };
+  if (std::none_of(given.begin(), given.end(), is_object)) return {};
+  const Key field = ids_.field("dtype");
+  Value out, others;
+  for (const Alternative& each : given) {
+    const HeapObject* object = is_object(each) ? state.find(each.object) : nullptr;
+    if (object && object->cells.find(field) != object->cells.end()) {
+      out = join(out, memory_.read(state, Location{each.object, field, each.symbols}), symbols_);
+    } else {
+      others = join(others, Value(each), symbols_);
+    }
+  }
+  given = others;
+  return out;
+}
+
 Value Casts::dtype_of(const Activation& activation, const Instruction& instruction, const State& state) {
-  Value out;
-  for (const Alternative& each : memory_.tensors(state, argument(state, instruction, 0))) {
+  Value given = argument(state, instruction, 0);
+  Value out = fields_called_dtype(given, state);
+  if (given.is_bottom() && !out.is_bottom()) return out;
+  for (const Alternative& each : memory_.tensors(state, given)) {
     const bool known = each.kind == Kind::kTensor || each.kind == Kind::kNumber || each.kind == Kind::kDtype;
     Alternative dtype =
         each.kind == Kind::kOptions ? each : Alternative::a_dtype(known ? each.dtype : Dtype::kUndefined);
