@@ -103,8 +103,9 @@ bool move_star_out(std::vector<StoredNode>& nodes, std::vector<Open>& open, cons
   auto outermost = open.end();
   while (outermost != open.begin()) {
     const Open& around = *(outermost - 1);
+    if (around.dropped) break;  // it has no node
     const StoredNode& node = nodes[around.node];
-    const bool is_part = !around.dropped && node.begin == star.begin && node.kind != star.kind &&
+    const bool is_part = node.begin == star.begin && node.kind != star.kind &&
                          std::find(wholes.begin(), wholes.end(), kind_names()[node.kind]) != wholes.end();
     if (!is_part) break;
     --outermost;
@@ -140,7 +141,8 @@ void Tree::copy(const TSTree* tree, const std::vector<Star>& stars) {
         if (ts_tree_cursor_goto_first_child(&cursor)) continue;
       }
       if (!open.empty() && open.back().dropped) made.field = open.back().field;
-      const bool element = !stars.empty() && !open.empty() && holds_elements(nodes_[open.back().node]);
+      const bool is_inside = !open.empty() && !open.back().dropped;
+      const bool element = !stars.empty() && is_inside && holds_elements(nodes_[open.back().node]);
       const Star* star = element ? star_before(stars, made.begin) : nullptr;
       if (star) {
         nodes_.push_back(star_around(made, star->at));

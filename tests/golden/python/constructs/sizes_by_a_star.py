@@ -8,6 +8,7 @@ from flash_attn import flash_attn_func
 def positions(x):
     n, d, device, dtype = *x.shape[1:], x.device, x.dtype
     *_, same, kind = *x.shape, d, dtype
+    same, kind, *_ = same, kind, *x.shape, *(n, d)
     omega = torch.arange(same // 2, device=device) / (d // 2 - 1)
     angles = torch.arange(n, device=device)[:, None] * 1000.0 ** -omega[None, :]
     table = torch.cat((angles.sin(), angles.cos()), dim=1)
