@@ -5,6 +5,14 @@
 #include "analyzer/python/names.h"
 
 namespace dtype_guard::python {
+
+std::string_view first_parameter(const Node& function) {
+  const Node first = function.field("parameters").child(0);
+  return first.is("identifier") ? first.text()
+         : first.field("name")  ? first.field("name").text()
+                                : first.child(0).text();
+}
+
 namespace {
 constexpr int kMaxDepth = 40;
 
@@ -45,13 +53,6 @@ bool is_known(std::string_view name) {
                                                    "amp"};
   const std::size_t dot = name.rfind('.');
   return known.contains(dot == std::string_view::npos ? name : name.substr(dot + 1));
-}
-
-std::string_view first_parameter(const Node& function) {
-  const Node first = function.field("parameters").child(0);
-  return first.is("identifier") ? first.text()
-         : first.field("name")  ? first.field("name").text()
-                                : first.child(0).text();
 }
 
 // What the functions around a place take first, one of which is the function that is decorated; and names

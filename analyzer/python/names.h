@@ -65,6 +65,9 @@ struct ClassDefinition {
   const FunctionDefinition* method(std::string_view method_name) const;
 };
 
+// The name of what a function takes first; empty where it takes nothing (decorators.cpp).
+std::string_view first_parameter(const Node& function);
+
 // One of several things that branches of a module, or its functions, bind a name to.
 struct Binding {
   std::string imported;

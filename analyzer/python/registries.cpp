@@ -14,13 +14,6 @@ std::string_view only_parameter(const Node& function) {
   return all.size() == 1 && all[0].is("identifier") ? all[0].text() : std::string_view();
 }
 
-std::string_view first_parameter(const Node& function) {
-  const Node first = function.field("parameters").child(0);
-  return first.is("identifier") ? first.text()
-         : first.field("name")  ? first.field("name").text()
-                                : first.child(0).text();
-}
-
 // `table[key] = value` among the statements; the key, or no node.
 Node key_stored(const Node& body, std::string_view table, std::string_view value) {
   for (const Node& each : body.children()) {
