@@ -21,9 +21,10 @@ bool is_counted(const HeapObject& list) {
                          list.cells.last_key() == Key{Key::Kind::kIndex, count - 1}));
 }
 
-// A bound as it is written, or what it is where it is left out; nothing where it is computed.
+// A bound as it is written, or what it is where it is left out; nothing where it, or a step, is computed.
 std::optional<std::int64_t> bound(const State& state, const Instruction& instruction, std::string_view name,
                                   std::int64_t otherwise) {
+  if (named(state, instruction, "computed")) return std::nullopt;
   const Value* given = named(state, instruction, name);
   if (!given) return otherwise;
   const Alternative* one = given->single();

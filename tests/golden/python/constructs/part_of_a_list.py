@@ -1,4 +1,4 @@
-# run: [go(each(64, 4), x(2, 8, 64)) for each in (ByBounds, FromTheEnd, ByAStar, BehindAStar, LongerOnOneWay)]
+# run: [go(each(64, 4), x(2, 8, 64)) for each in (ByBounds, FromTheEnd, ByAStar, BehindAStar, LongerOnOneWay, Backwards, ByANumber)]
 # breaks: autocast
 import torch
 import torch.nn as nn
@@ -58,3 +58,17 @@ class LongerOnOneWay(Attention):
         if more:
             kept.append(v * self.gain)
         return flash_attn_func(q, kept[-1], v)
+
+
+class Backwards(Attention):
+    def forward(self, x):
+        q, k, v = self.projected(x)
+        kept = [self.gain, v, k]
+        return flash_attn_func(q, kept[::-1][0], v)
+
+
+class ByANumber(Attention):
+    def forward(self, x, first=1):
+        q, k, v = self.projected(x)
+        kept = [self.gain, k, v]
+        return flash_attn_func(q, kept[first:][0], v)
