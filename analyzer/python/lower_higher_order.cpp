@@ -107,10 +107,16 @@ ValueId FunctionLowering::global_value(const Entity& entity) {
   return out;
 }
 
-// What decorators put into a table of their module.
+// What decorators put into a table of their module, beside what others may put in.
 void FunctionLowering::put_registered_in(ValueId table, const Entity& entity) {
-  for (const RegistryEntry& each :
-       registered(*entity.file, std::string_view(entity.name).substr(entity.name.rfind('.') + 1))) {
+  const auto entries =
+      registered(*entity.file, std::string_view(entity.name).substr(entity.name.rfind('.') + 1));
+  if (!entries) return;
+  Place any;
+  any.base = table;
+  any.path.push_back({Place::Step::Kind::kAnyCell, "", 0});
+  builder_.store(std::move(any), builder_.unknown());
+  for (const RegistryEntry& each : *entries) {
     const Entity held = unit_.modules().global(*entity.file, each.name);
     const auto known = held ? function_value(held) : std::nullopt;
     Place place;

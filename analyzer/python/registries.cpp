@@ -51,9 +51,9 @@ std::optional<std::string> text_of(const Node& node) {
 }
 }  // namespace
 
-std::vector<RegistryEntry> registered(const SourceFile& file, std::string_view table) {
+std::optional<std::vector<RegistryEntry>> registered(const SourceFile& file, std::string_view table) {
   std::vector<RegistryEntry> out;
-  if (file.tree().text().find(std::string(table) + "[") == std::string::npos) return out;
+  if (file.tree().text().find(std::string(table) + "[") == std::string::npos) return std::nullopt;
   std::map<std::string_view, Key> decorators;
   for (const auto& each : file.functions()) {
     const auto key = each->owner || each->is_nested ? std::nullopt : fills(each->node, table);
@@ -77,7 +77,7 @@ std::vector<RegistryEntry> registered(const SourceFile& file, std::string_view t
       if (key && by.is("call") == (found->second == Key::kFirstArgument)) out.push_back({*key, name});
     }
   }
-  return out;
+  return out.empty() && decorators.empty() ? std::nullopt : std::optional(out);
 }
 
 }  // namespace dtype_guard::python

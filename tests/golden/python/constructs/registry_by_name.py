@@ -1,4 +1,4 @@
-# run: [go(each(64, 4), x(2, 8, 64)) for each in (ByClassName, ByStatement, ByAnyName)]
+# run: [go(each(64, 4), x(2, 8, 64)) for each in (ByClassName, ByStatement, ByAnyName, ByTheNameOfOthers)]
 # breaks: autocast
 import torch
 import torch.nn as nn
@@ -7,6 +7,7 @@ from flash_attn import flash_attn_func
 GAINS = {}
 SCALES = {}
 MIXED = {}
+OPEN = {}
 
 
 def gain(kept):
@@ -17,6 +18,14 @@ def gain(kept):
 def mixed(name, *, hidden=False):
     def keep(kept):
         MIXED[name] = kept
+        return kept
+
+    return keep
+
+
+def of_others(name):
+    def keep(kept):
+        OPEN[name] = kept
         return kept
 
     return keep
@@ -41,6 +50,7 @@ def scaled(x, weight):
 SCALES["scaled"] = scaled
 
 
+@of_others("wide")
 @mixed("wide")
 class Wide(Gain):
     def forward(self, x):
@@ -51,6 +61,9 @@ class Wide(Gain):
 class Same(Gain):
     def forward(self, x):
         return (x * self.weight).type_as(x)
+
+
+of_others("sa" + "me")(Same)
 
 
 class Attention(nn.Module):
@@ -83,6 +96,16 @@ class ByAnyName(Attention):
     def __init__(self, dim, heads, name="same"):
         super().__init__(dim, heads)
         self.gain = MIXED[name](dim // heads)
+
+    def forward(self, x):
+        q, k, v = self.projected(x)
+        return flash_attn_func(q, k, self.gain(v))
+
+
+class ByTheNameOfOthers(Attention):
+    def __init__(self, dim, heads, name=None):
+        super().__init__(dim, heads)
+        self.gain = OPEN[name or "same"](dim // heads)
 
     def forward(self, x):
         q, k, v = self.projected(x)
