@@ -11,7 +11,7 @@ PROGRAM = pathlib.Path(BUILT["source"]) / "programs" / "torch_forks.py"
 
 class Forks(Case):
     def hung(self, *before, join=False):
-        """Of how many forks the child hung."""
+        """Whether the child of some fork hung, and after how many."""
         job = subprocess.Popen([*map(str, before), "env", f"LD_PRELOAD={self.preload(before)}", PYTHON, PROGRAM], cwd=self.scratch, text=True,
                                env=environment(SLOW_LOCK=BUILT["slow_lock"]), stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -38,11 +38,11 @@ class Forks(Case):
 
     def test_run(self):
         hung, count = self.hung(BUILT["command"], "run", "--")
-        self.assertEqual(hung, 0, f"of {count}")
+        self.assertEqual(hung, 0, f"at fork {count}")
 
     def test_joined(self):
         hung, count = self.hung(join=True)
-        self.assertEqual(hung, 0, f"of {count}")
+        self.assertEqual(hung, 0, f"at fork {count}")
 
 
 class Engine(Case):

@@ -74,6 +74,17 @@ class Comparison:
 WITHOUT_NUMPY = {} if importlib.util.find_spec("numpy") else {"from_numpy": "numpy is not installed"}
 
 
+def has_bfloat16_kernels():
+    """Releases before 2.0 cannot be asked, and have no such kernels under autocast."""
+    asked = getattr(torch.ops.mkldnn, "_is_mkldnn_bf16_supported", None)
+    return asked is None or asked()
+
+
+# The kernels of autocast.json that the CPU's own library has where the CPU multiplies bfloat16; elsewhere PyTorch goes by steps.
+NOT_UNDER_AUTOCAST = {} if has_bfloat16_kernels() else {
+    name: "under autocast: this CPU has no bfloat16 recurrent kernel (AVX512 or better)" for name in ("lstm", "lstm.1")}
+
+
 def answers(program, questions):
     # What is preloaded here is for PyTorch (no_backtrace.c).
     environment = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
@@ -93,6 +104,8 @@ def sampled(call, autocast):
 
 def ask_table(comparison, observer, calls, autocast="-"):
     for call in calls:
+        if autocast != "-" and call.name in NOT_UNDER_AUTOCAST:
+            continue
         reason = sampled(call, autocast)
         dtypes = SAMPLE if reason else ALL
         if reason:
@@ -172,7 +185,7 @@ def main():
     torch.set_num_threads(1)
     entries, variants = (line.split() for line in answers(options.predict_dtypes, ["names", "variants"]))
     calls = [call for call in all_calls(set(variants)) if call.name not in WITHOUT_NUMPY]
-    for name, reason in WITHOUT_NUMPY.items():
+    for name, reason in {**WITHOUT_NUMPY, **NOT_UNDER_AUTOCAST}.items():
         print(f"skipped: {name}: {reason}")
     if options.only:
         calls = [call for call in calls if call.name in options.only.split(",")]
