@@ -262,6 +262,8 @@ class FunctionLowering {
   std::optional<std::vector<Node>> parts_in_order(const Node& dictionary) const;
   std::optional<ValueId> library_module(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> tensors_in_a_row(const Operator& entry, std::vector<Given>& arguments);
+  std::optional<std::string> equation(const Node& node) const;
+  void state_dimensions(const std::vector<Given>& arguments, Arguments& handed);
   ValueId torch_operator(const Operator& entry, std::string name, std::optional<ValueId> object,
                          const std::vector<Given>& arguments);
   std::optional<ValueId> tensor_method(const std::string& name, ValueId object,

@@ -93,10 +93,15 @@ ValueId FunctionLowering::apply(const Node& function, const std::vector<ValueId>
 std::string FunctionLowering::kind_asked(const std::string& test, const std::vector<Given>& arguments) const {
   if (test == "callable" && arguments.size() == 1) return "function";
   if (test != "isinstance" || arguments.size() != 2) return "";
-  static const std::map<std::set<std::string>, std::string> kinds = {
-      {{"torch.Tensor"}, "tensor"},    {{"int", "float"}, "number"}, {{"str"}, "text"},
-      {{"list", "tuple"}, "sequence"}, {{"list"}, "list"},           {{"tuple"}, "tuple"},
-      {{"dict"}, "dictionary"}};
+  static const std::map<std::set<std::string>, std::string> kinds = {{{"torch.Tensor"}, "tensor"},
+                                                                     {{"int", "float"}, "number"},
+                                                                     {{"int"}, "whole"},
+                                                                     {{"float"}, "real"},
+                                                                     {{"str"}, "text"},
+                                                                     {{"list", "tuple"}, "sequence"},
+                                                                     {{"list"}, "list"},
+                                                                     {{"tuple"}, "tuple"},
+                                                                     {{"dict"}, "dictionary"}};
   const Node of = arguments[1].node;
   std::set<std::string> asked;
   for (const Node& each : of.is("tuple") ? std::vector<Node>(of.children()) : std::vector<Node>{of}) {

@@ -2,12 +2,22 @@
 #include <algorithm>
 
 #include "analyzer/python/function_lowering.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::python {
 
 using namespace flow;
 
 namespace {
+// `p.data = ...`, which may change what a tensor is of.
+bool assigns_data(const Node& node) {
+  const Node left = node.is("assignment") ? node.field("left") : Node();
+  if (left && left.is("attribute") && is_named(Named::kSharedData, left.field("attribute").text()))
+    return true;
+  const auto& all = node.children();
+  return std::any_of(all.begin(), all.end(), assigns_data);
+}
+
 // Whether an expression means the same wherever it stands: a constant, a name that is bound once, a field of
 // that.
 bool is_plain(const Node& written, const std::map<std::string, std::vector<Node>>& assigned) {
@@ -346,7 +356,9 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
   if (const auto out = looked_up(name, object, arguments)) return *out;
   Arguments handed = {{"", object}};
   for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
-  return builder_.value(Op::kCall, std::string(kAttributeCall) + name, std::move(handed));
+  // What does something to the tensors that it lists may do anything to the module.
+  const bool escapes = is_named(Named::kLeavesDtypes, name) && assigns_data(definition_.node);
+  return builder_.value(Op::kCall, (escapes ? "?" : std::string(kAttributeCall)) + name, std::move(handed));
 }
 
 }  // namespace dtype_guard::python

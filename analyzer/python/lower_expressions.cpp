@@ -314,6 +314,12 @@ static bool is_list(const Node& node) {
   return node.is("list") || node.is("list_comprehension") || node.is("tuple");
 }
 
+static bool is_negated(const Node& node) {
+  return node.is("parenthesized_expression")
+             ? is_negated(node.child(0))
+             : node.is("unary_operator") && node.field("operator").text() == "-";
+}
+
 ValueId FunctionLowering::binary(const Node& node) {
   const auto name = binary_names().find(node.field("operator").text());
   const Node first = node.field("left"), second = node.field("right");
@@ -327,8 +333,13 @@ ValueId FunctionLowering::binary(const Node& node) {
   const ValueId left = operand(first);
   const ValueId right = operand(second);
   if (name == binary_names().end()) return builder_.unknown();
-  return builder_.op(std::string(name->second),
-                     {{"self", left}, {name->second == "pow" ? "exponent" : "other", right}});
+  const bool is_power = name->second == "pow";
+  const ValueId out =
+      builder_.op(std::string(name->second), {{"self", left}, {is_power ? "exponent" : "other", right}});
+  // Of whole numbers a power with a negative exponent is none.
+  return is_power && first.is("integer") && is_negated(second)
+             ? builder_.op("mul", {{"self", builder_.constant(1.0)}, {"other", out}})
+             : out;
 }
 
 ValueId FunctionLowering::display(const Node& node) {

@@ -21,10 +21,19 @@ bool is_of_checkpoint(const std::string& keyword) {
 
 // What gives its first argument back, or what behaves like it.
 bool gives_function_back(const std::string& name) {
-  static const std::set<std::string_view> known = {
-      "torch.compile",       "torch.jit.script",       "torch.jit.ignore",      "torch.jit.unused",
-      "torch.jit.export",    "torch.compiler.disable", "torch._dynamo.disable", "torch.fx.wrap",
-      "functools.lru_cache", "functools.cache"};
+  static const std::set<std::string_view> known = {"torch.compile",
+                                                   "torch.jit.script",
+                                                   "torch.jit.ignore",
+                                                   "torch.jit.unused",
+                                                   "torch.jit.export",
+                                                   "torch.compiler.disable",
+                                                   "torch._dynamo.disable",
+                                                   "torch.fx.wrap",
+                                                   "functools.lru_cache",
+                                                   "functools.cache",
+                                                   "torch.nn.DataParallel",
+                                                   "torch.nn.parallel.DataParallel",
+                                                   "torch.nn.parallel.DistributedDataParallel"};
   return known.contains(name);
 }
 

@@ -73,29 +73,6 @@ bool FunctionLowering::names_device(const Node& node) const {
          last == "get_device";
 }
 
-// einsum("ij,jk", a, b), meshgrid(x, y): all that stands there by position is one list of tensors. One alone
-// may be that list.
-std::optional<ValueId> FunctionLowering::tensors_in_a_row(const Operator& entry,
-                                                          std::vector<Given>& arguments) {
-  static const std::set<std::string_view> of_several = {"einsum", "meshgrid", "cartesian_prod", "block_diag"};
-  const auto at = std::find(entry.arguments.begin(), entry.arguments.end(), "tensors");
-  if (at == entry.arguments.end() || !of_several.contains(entry.name)) return std::nullopt;
-  const auto from =
-      arguments.begin() +
-      std::min<std::ptrdiff_t>(at - entry.arguments.begin(), static_cast<std::ptrdiff_t>(arguments.size()));
-  const auto end = std::find_if(from, arguments.end(),
-                                [](const Given& each) { return !each.name.empty() && each.name != "*"; });
-  const bool starred = std::any_of(from, end, [](const Given& each) { return each.name == "*"; });
-  if (end - from < 2 && !starred) return std::nullopt;
-  Arguments all;
-  for (auto each = from; each != end; ++each) all.push_back({"", value(each->node)});
-  const bool is_one = all.size() == 1;
-  const ValueId one = all.front().value;
-  arguments.erase(from, end);
-  if (is_one) return one;
-  return starred ? builder_.unknown() : builder_.value(Op::kPack, "", std::move(all));
-}
-
 // x.to(...), of a tensor or a module: which is seen where it runs.
 ValueId FunctionLowering::conversion(ValueId object, const std::vector<Given>& arguments) {
   Arguments handed = {{"self", object}};
@@ -158,6 +135,9 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
     give(has_self ? "self" : entry.arguments.empty() ? "self" : entry.arguments[0], *object);
   }
   std::vector<Given> rest = arguments;
+  // randint(low, high, (n,)), where randint(high, (n,)) begins at 0.
+  const bool is_size = rest.size() >= 3 && (rest[2].node.is("tuple") || rest[2].node.is("list"));
+  if (entry.name == "randint" && is_size && rest[2].name.empty()) rest.erase(rest.begin());
   if (shaped || dims) {
     // Sizes as several numbers: x.view(b, n, d), torch.zeros(n, d).
     std::vector<Given> spread, others;
@@ -188,9 +168,13 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
     std::string argument = each.name.empty() ? next() : table_name(entry, each.name);
     const auto text = argument == "dtype" ? literal(each.node) : std::nullopt;
     const auto dtype = text ? parse_dtype(*text) : std::nullopt;
-    give(argument, dtype ? dtype_constant(*dtype) : value(each.node));
+    const auto equation = argument == "equation" ? this->equation(each.node) : std::nullopt;
+    give(argument, dtype      ? dtype_constant(*dtype)
+                   : equation ? builder_.constant(*equation)
+                              : value(each.node));
   }
   if (in_a_row) give("tensors", *in_a_row);
+  if (entry.rank == RankRule::kStated) state_dimensions(arguments, handed);
   // max(x, dim) and its kin give values and indices.
   const Operator* second = find_operator(name + ".1");
   const bool reduced = name != "max" && name != "min" && name != "median" && name != "nanmedian";
@@ -288,6 +272,12 @@ std::optional<ValueId> FunctionLowering::einops(const std::string& name,
                                                 const std::vector<Given>& arguments) {
   if (!name.starts_with("einops.") || arguments.size() < 2) return std::nullopt;
   const std::string what = last_part(name);
+  // pack(tensors, pattern) gives one tensor of all of them, and how to take it apart.
+  if (what == "pack")
+    return builder_.value(
+        Op::kPack, "",
+        {{"", builder_.op("cat", {{"tensors", value(arguments[0].node)}})}, {"", builder_.unknown()}});
+  if (what == "unpack") return list_of(builder_.op("flatten", {{"self", value(arguments[0].node)}}));
   if (what != "rearrange" && what != "repeat") return std::nullopt;
   const ValueId tensor = value(arguments[0].node);
   const auto pattern = literal(arguments[1].node);

@@ -20,6 +20,7 @@ enum class Named : std::uint8_t {
   kForward,            // of a module
   kCallOfObject,       // runs its forward
   kConvertsModule,     // parameters and buffers, in place
+  kMadeInDtype,        // of those: a module that is made, in the dtype that its constructor is told
   kSameTensor,         // the field of a tensor that is the tensor
   kRunsBodyHereToo,    // calls a function with parts of a range, of which the calling thread has some
   kRun,                // the method by which an object or a class is run
@@ -36,6 +37,10 @@ enum class Named : std::uint8_t {
   kListsBuffers,       //
   kListsChildren,      //
   kListsModules,       //
+  kLeavesDtypes,       // a method of a module that gives out its tensors, or changes their values alone
+  kDimensions,         // of a call by an equation: how many it names for the result
+  kMoreDimensions,     // and whether there may be more
+  kSharedData,         // the field of a tensor whose assignment gives it another's elements and dtype
   kSingularValueNorm,  // an `ord`
   kHost,               // a device
   kDtypeOfOptions,     // counts where the options state none
@@ -64,6 +69,7 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kCallOfObject, "__call__"},
     {Named::kConvertsModule, "to"},
     {Named::kConvertsModule, "module_dtype"},
+    {Named::kMadeInDtype, "module_dtype"},
     {Named::kSameTensor, "data"},
     {Named::kSameTensor, "dl_tensor"},
     {Named::kRunsBodyHereToo, "at::parallel_for"},
@@ -94,6 +100,18 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kListsBuffers, "buffers"},
     {Named::kListsChildren, "children"},
     {Named::kListsModules, "modules"},
+    {Named::kLeavesDtypes, "parameters"},
+    {Named::kLeavesDtypes, "named_parameters"},
+    {Named::kLeavesDtypes, "buffers"},
+    {Named::kLeavesDtypes, "named_buffers"},
+    {Named::kLeavesDtypes, "get_parameter"},
+    {Named::kLeavesDtypes, "get_buffer"},
+    {Named::kLeavesDtypes, "state_dict"},
+    {Named::kLeavesDtypes, "load_state_dict"},
+    {Named::kLeavesDtypes, "zero_grad"},
+    {Named::kDimensions, "dimensions"},
+    {Named::kMoreDimensions, "more_dimensions"},
+    {Named::kSharedData, "data"},
     {Named::kSingularValueNorm, "nuc"},
     {Named::kHost, "cpu"},
     {Named::kDtypeOfOptions, "randint"},

@@ -48,6 +48,7 @@ enum class RankRule : std::uint8_t {
   kLikeFirst,          // elementwise on the first tensor
   kReduce,             // one dimension fewer without keepdim; zero without dim
   kReduceOrBroadcast,  // max(dim) as kReduce, max(other) as kBroadcast
+  kStated,             // by the call: einsum's equation
   kAtLeastOne,         // known only to be dimensioned: cat, linear, view with a shape, factories with sizes
   kPlusOne,            // unsqueeze, stack, whose dimensions are the result's
   kMinusOne,           // select, indexing by one integer

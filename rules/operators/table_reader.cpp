@@ -41,6 +41,7 @@ constexpr auto kRankWords =
                                    {"reduce", RankRule::kReduce},
                                    {"reduce_or_broadcast", RankRule::kReduceOrBroadcast},
                                    {"plus_one", RankRule::kPlusOne},
+                                   {"stated", RankRule::kStated},
                                    {"at_least_one", RankRule::kAtLeastOne},
                                    {"minus_one", RankRule::kMinusOne},
                                    {"joined", RankRule::kJoined},

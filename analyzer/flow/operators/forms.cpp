@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
+#include <set>
 #include <string>
 #include <unordered_map>
 
+#include "analyzer/flow/ir/equation.h"
 #include "analyzer/flow/program/function_info.h"
 #include "rules/operators/library_names.h"
 
@@ -302,17 +305,6 @@ const std::unordered_map<std::string_view, FormByTensors>& forms_by_tensors() {
   return all;
 }
 
-// What one operand alone has is summed before they are multiplied.
-std::size_t operands_with(std::string_view inputs, char letter) {
-  std::size_t count = 0;
-  for (std::size_t at = 0; at <= inputs.size();) {
-    const std::size_t end = std::min(inputs.find(',', at), inputs.size());
-    if (inputs.substr(at, end - at).find(letter) != std::string_view::npos) ++count;
-    at = end + 1;
-  }
-  return count;
-}
-
 }  // namespace
 
 Einsum einsum_kind(const Instruction& instruction, const FunctionInfo& info) {
@@ -322,11 +314,19 @@ Einsum einsum_kind(const Instruction& instruction, const FunctionInfo& info) {
   const std::size_t arrow = equation ? equation->find("->") : std::string::npos;
   if (arrow == std::string::npos) return Einsum::kUnknown;
   const std::string_view inputs = std::string_view(*equation).substr(0, arrow);
-  const bool several = inputs.find(',') != std::string_view::npos;
-  const bool sums = std::any_of(inputs.begin(), inputs.end(), [&](char letter) {
-    const bool index = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z');
-    if (!index || equation->find(letter, arrow) != std::string::npos) return false;
-    return !several || operands_with(inputs, letter) > 1;
+  const bool several = inputs.find(',') != std::string_view::npos, are_words = names_stand_apart(inputs);
+  const auto kept = names_in(std::string_view(*equation).substr(arrow), are_words);
+  // What one operand alone has is summed before they are multiplied.
+  std::map<std::string_view, int> operands_with;
+  for (std::size_t at = 0; at <= inputs.size();) {
+    const std::size_t end = std::min(inputs.find(',', at), inputs.size());
+    const auto names = names_in(inputs.substr(at, end - at), are_words);
+    for (const std::string_view each : std::set(names.begin(), names.end())) ++operands_with[each];
+    at = end + 1;
+  }
+  const bool sums = std::any_of(operands_with.begin(), operands_with.end(), [&](const auto& each) {
+    const bool is_kept = std::find(kept.begin(), kept.end(), each.first) != kept.end();
+    return !is_kept && (!several || each.second > 1);
   });
   return sums ? Einsum::kSums : Einsum::kMultiplies;
 }

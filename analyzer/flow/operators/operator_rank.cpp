@@ -206,6 +206,15 @@ Rank OperatorRank::joined() const {
   return meet(out, Rank::at_least(highest(false))).value_or(out);
 }
 
+// A lowered call says how many dimensions its equation names, and whether there may be more.
+Rank OperatorRank::stated_rank() const {
+  const std::size_t at = position(name_of(Named::kDimensions));
+  const std::size_t more = position(name_of(Named::kMoreDimensions));
+  const auto stated = at < instruction_.args.size() ? number(inputs_.argument(at)) : std::nullopt;
+  if (!stated) return {};
+  return more < instruction_.args.size() ? Rank::at_least(*stated) : Rank::exactly(*stated);
+}
+
 Rank OperatorRank::result() const {
   Rank first = rank_of(first_);
   if (!first.wrapped) first = meet(first, of_first()).value_or(first);
@@ -225,6 +234,8 @@ Rank OperatorRank::result() const {
     }
     case RankRule::kReduce:
       return reduced(first);
+    case RankRule::kStated:
+      return stated_rank();
     case RankRule::kAtLeastOne:
       return Rank::at_least(1);
     case RankRule::kPlusOne:
@@ -249,7 +260,7 @@ Rank OperatorRank::result() const {
     case RankRule::kFromShape:
       return from_shape(first);
     case RankRule::kFromData:
-      if (first_ < instruction_.args.size() && inputs_.elements(inputs_.argument(first_)))
+      if (first_ < instruction_.args.size() && inputs_.is_list(inputs_.argument(first_)))
         return Rank::at_least(1);
       return first.wrapped ? Rank::exactly(0) : first;
     case RankRule::kUnknown:

@@ -20,6 +20,7 @@ struct RankInputs {
   // The elements of a list; nothing where it is none, or has more than those.
   std::function<std::optional<std::vector<Value>>(const Value&)> elements;
   std::function<Rank(const Value&)> length;  // how many a list has, if it is one
+  std::function<bool(const Value&)> is_list;
 };
 
 class OperatorRank {
@@ -42,6 +43,7 @@ class OperatorRank {
   Rank broadcast_all(const Rank& first) const;
   Rank one_more(const Rank& first) const;
   Rank joined() const;
+  Rank stated_rank() const;
 
   const Operator& op_;
   const Instruction& instruction_;

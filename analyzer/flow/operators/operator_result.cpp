@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/operators/contractions.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -120,6 +121,8 @@ bool OperatorResults::is_scalar_arithmetic() const {
   for (const ChosenInput& input : inputs_) {
     const Alternative& each = *input.alternative;
     if (each.kind == Kind::kTensor && !each.rank.wrapped) return false;
+    // One that is not known is a tensor here.
+    if (each.kind == Kind::kUnknown && is_named(Named::kMaskArgument, input.argument)) return false;
     any = any || each.kind == Kind::kTensor;
   }
   return any;

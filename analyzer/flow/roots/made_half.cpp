@@ -9,6 +9,7 @@
 #include "analyzer/flow/program/half_conversions.h"
 #include "analyzer/flow/roots/all_roots.h"
 #include "analyzer/flow/roots/reach.h"
+#include "analyzer/flow/state/as_made.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -45,10 +46,7 @@ bool MadeHalf::is_wholly_half(const State& state, HeapId module, Registration::K
       const Alternative* handle = each.value.single();
       const HeapObject* tensor =
           handle && handle->kind == Kind::kHandle ? state.find(handle->object) : nullptr;
-      const auto cell = tensor ? tensor->cells.find(HeapObject::kContents) : Cells::const_iterator();
-      const Alternative* contents = tensor && cell != tensor->cells.end() ? cell->second.single() : nullptr;
-      const bool half = contents && is_half(contents->dtype) && !contents->uncertain && tensor->stated;
-      if (!half || conversions_.was_assumed(handle->object)) return false;
+      if (!tensor || !is_made_half(*tensor) || conversions_.was_assumed(handle->object)) return false;
       some = true;
     }
   }

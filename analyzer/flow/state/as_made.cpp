@@ -35,6 +35,22 @@ bool may_be_unconverted(const HeapObject& tensor) {
                      [&](const Alternative& each) { return is_unconverted(tensor, each); });
 }
 
+bool is_made_half(const HeapObject& tensor) {
+  if (tensor.left_half) return true;
+  const Value& held = cell(tensor, HeapObject::kContents);
+  // Of two half types the code may leave open which it is.
+  const bool is_one_of_several = held.size() > 1;
+  return !held.is_bottom() && (tensor.stated || !tensor.of_setting) &&
+         std::all_of(held.begin(), held.end(), [&](const Alternative& each) {
+           return is_half(each.dtype) && !each.assumed && (is_one_of_several || !each.uncertain);
+         });
+}
+
+bool is_left_half(const std::vector<HeapPointer>& ways) {
+  return std::any_of(ways.begin(), ways.end(), [](const HeapPointer& each) { return each->left_half; }) &&
+         std::all_of(ways.begin(), ways.end(), [](const HeapPointer& each) { return is_made_half(*each); });
+}
+
 // What was converted to some dtype has that conversion as its origin. Of what is not known, or was put
 // together of more places than are kept apart, it may be either.
 bool is_unconverted(const HeapObject& tensor, const Alternative& held) {

@@ -1,5 +1,5 @@
 // What a registered tensor is on the paths that do not convert it, where others do. The code says what it is
-// on those others; on these a precision setting goes on to convert it.
+// on those others; on these a precision setting goes on to convert it. And whether the code made it half.
 #pragma once
 
 #include "analyzer/flow/state/state.h"
@@ -16,5 +16,11 @@ void join_as_made(HeapObject& into, const std::vector<HeapPointer>& ways, Symbol
 // Whether a setting may convert any of what it holds, and whether it may convert that.
 bool may_be_unconverted(const HeapObject& tensor);
 bool is_unconverted(const HeapObject& tensor, const Alternative& held);
+
+// Whether the code made it half: converted it, or made it so where no setting did. What code that is not in
+// sight did to it since is not known.
+bool is_made_half(const HeapObject& tensor);
+// Where these ways meet: whether on all of them it is, and on one such code had it.
+bool is_left_half(const std::vector<HeapPointer>& ways);
 
 }  // namespace dtype_guard::flow

@@ -148,6 +148,7 @@ class Joiner {
     cells(all, *out);
     out->may_be_shorter = !have_the_same_keys(all);
     join_as_made(*out, all, symbols_);
+    out->left_half = is_left_half(all);
     const bool some = std::any_of(all.begin(), all.end(), [&](const HeapPointer& each) {
       return each->one_by_one != first->one_by_one;
     });
@@ -161,6 +162,7 @@ class Joiner {
     for (std::size_t i = 1; i < all.size(); ++i) {
       registered(*out, *all[i]);
       out->stated = out->stated || all[i]->stated;
+      out->more = std::min(out->more, all[i]->more);
       out->is_input = out->is_input && all[i]->is_input;
       out->of_setting = out->of_setting && all[i]->of_setting;
       out->one_by_one = out->one_by_one || all[i]->one_by_one;

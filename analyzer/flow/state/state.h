@@ -38,6 +38,7 @@ struct HeapObject {
   Value rest;   // any cell that is not listed; bottom: none was stored
   SharedUntilChanged<std::vector<Registration>> registered;
   bool stated = false;              // a conversion of this tensor was seen in the code
+  bool left_half = false;           // the code made it half, and then handed it to code that is not in sight
   bool of_setting = false;          // which converted this tensor of a root's module, and nothing did since
   SymbolSetId symbols = 0;          // what decides a field that was never stored
   bool is_input = false;            // of a root, and such a field cannot have changed since
@@ -49,6 +50,7 @@ struct HeapObject {
   // been done to others than this one.
   bool one_by_one = false;
   bool may_be_shorter = false;  // a list that one way to here put more into than another
+  std::uint32_t more = 0;       // elements that a list surely has behind those that it may have
   HeapId original = 0;          // the object that it was copied from, which knows of such a field
   friend bool operator==(const HeapObject&, const HeapObject&) = default;
   // All but the cells and the rest.
@@ -56,7 +58,8 @@ struct HeapObject {
     return a.kind == b.kind && a.type == b.type && a.registered == b.registered && a.stated == b.stated &&
            a.symbols == b.symbols && a.is_input == b.is_input && a.nature == b.nature &&
            a.stands == b.stands && a.one_by_one == b.one_by_one && a.original == b.original &&
-           a.of_setting == b.of_setting && a.may_be_shorter == b.may_be_shorter;
+           a.of_setting == b.of_setting && a.left_half == b.left_half &&
+           a.may_be_shorter == b.may_be_shorter && a.more == b.more;
   }
 
   static constexpr Key kContents{Key::Kind::kIndex, 0};

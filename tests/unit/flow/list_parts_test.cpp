@@ -1,7 +1,7 @@
 // Parts of lists, and what kind of thing a value is.
 #include "analyzer/flow/engine/operations/list_parts.h"
 
-#include "analyzer/flow/engine/operations/value_kinds.h"
+#include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::flow {

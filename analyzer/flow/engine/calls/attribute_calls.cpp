@@ -100,6 +100,10 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       add(methods.front(), each);
     } else if (methods.empty() && contains(kSameModule, name) && registrations_.is_module_type(type)) {
       out.given = join(out.given, Value(each), symbols_);
+    } else if (methods.empty() && is_named(Named::kLeavesDtypes, name) &&
+               registrations_.is_module_type(type)) {
+      const Value given = Value::unknown(ids_.symbol(activation.context, &instruction));
+      out.given = join(out.given, given, symbols_);
     } else {
       out.unknown = true;
     }

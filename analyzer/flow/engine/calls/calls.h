@@ -5,10 +5,10 @@
 #include <optional>
 #include <vector>
 
-#include "analyzer/flow/engine/calls/bound_arguments.h"
 #include "analyzer/flow/engine/calls/escaping.h"
 #include "analyzer/flow/engine/followed_calls.h"
 #include "analyzer/flow/engine/memory/registration.h"
+#include "analyzer/flow/engine/operations/bound_arguments.h"
 #include "analyzer/flow/engine/operations/library_forward.h"
 
 namespace dtype_guard::flow {

@@ -50,7 +50,8 @@ RankInputs Ranks::rank_inputs(const Instruction& instruction, State& state) {
               return std::nullopt;
             return memory_.elements(state, value);
           },
-          [&](const Value& value) { return length(state, value); }};
+          [&](const Value& value) { return length(state, value); },
+          [&](const Value& value) { return is_container(state, value); }};
 }
 
 Rank Ranks::length(const State& state, const Value& list) {
@@ -62,8 +63,8 @@ Rank Ranks::length(const State& state, const Value& list) {
   if (object.rest.is_bottom())
     return Rank::exactly(static_cast<std::int64_t>(memory_.elements(state, list).size()));
   // Lists of sizes only grow, so that those that are known are among them.
-  return Rank::at_least(std::count_if(object.cells.begin(), object.cells.end(),
-                                      [](const auto& cell) { return cell.first.kind == Key::Kind::kIndex; }));
+  const auto is_element = [](const auto& cell) { return cell.first.kind == Key::Kind::kIndex; };
+  return Rank::at_least(object.more + std::count_if(object.cells.begin(), object.cells.end(), is_element));
 }
 
 namespace {

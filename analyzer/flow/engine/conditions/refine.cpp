@@ -5,6 +5,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/conditions.h"
+#include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/values/ranks.h"
 #include "rules/operators/library_names.h"
@@ -19,29 +20,6 @@ bool is_known_dtype(const Alternative& each) {
   return each.kind == Kind::kDtype && each.dtype != Dtype::kUndefined;
 }
 
-// Where whether there is a tensor was all that was open, and is asked now, the answer's guard says it: what
-// is left depends on nothing more. So does the only one that is left: the guard asks what all of them
-// depended on, and the answer is that it is this one.
-std::vector<Alternative> answered(const Value& asked, std::vector<Alternative> kept) {
-  const bool was_open = std::all_of(asked.begin(), asked.end(), [&](const Alternative& each) {
-    return each.symbols == asked.begin()->symbols && (each.kind == Kind::kNone || each.kind == Kind::kTensor);
-  });
-  const bool is_only_one = kept.size() == 1 && kept.front().kind != Kind::kUnknown;
-  for (Alternative& each : kept) each.symbols = was_open || is_only_one ? 0 : each.symbols;
-  return kept;
-}
-bool has_none(const Value& asked) {
-  return std::any_of(asked.begin(), asked.end(),
-                     [](const Alternative& each) { return each.kind == Kind::kNone; });
-}
-// Beside None as an alternative of its own an object is one that is there, and so is a tensor that no None is
-// in.
-bool is_there(const Alternative& each, const Value& asked, const State& state) {
-  if ((each.kind != Kind::kObject && each.kind != Kind::kHandle) || !has_none(asked)) return false;
-  const HeapObject* object = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
-  const auto contents = object ? object->cells.find(HeapObject::kContents) : Cells::const_iterator();
-  return !object || contents == object->cells.end() || !has_none(contents->second);
-}
 // Whether something that runs behind the instruction, in that block, may give tensors other dimensions.
 bool may_be_reshaped_behind(const Instruction& instruction, const Block& block) {
   const auto& all = block.instructions;
@@ -149,23 +127,10 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
       if (definition->args.size() == 2) keep_by_rank(activation, state, *definition, equal);
       if (!refine_comparison(activation, state, *definition, equal)) return false;
       if (!refine_truth(activation, state, *definition, equal, depth)) return false;
-    } else if (name == "defined" || name == "has_value" || name == "is_floating_point") {
+    } else {
       const Value asked = value(state, definition->args[0].value);
-      const bool of_dtype = name == "is_floating_point";
-      const auto may_hold = [&](const Alternative& each) {
-        const bool decides =
-            of_dtype ? each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined
-                     : each.kind == Kind::kNone || each.kind == Kind::kTensor || is_there(each, asked, state);
-        return !decides || (of_dtype ? is_floating(each.dtype) : each.kind != Kind::kNone) == wanted;
-      };
-      std::vector<Alternative> kept;
-      for (const Alternative& each : asked) {
-        const bool shared = of_dtype && each.kind == Kind::kHandle;
-        const Value held = shared ? shared_contents(state, Value(each)) : Value(each);
-        if (held.is_bottom() || std::any_of(held.begin(), held.end(), may_hold)) kept.push_back(each);
-      }
-      if (kept.size() != asked.size() && !narrow(state, asked, Value(answered(asked, std::move(kept)))))
-        return false;
+      const Value kept = left_by_test(name, asked, state, wanted);
+      if (kept.size() != asked.size() && !narrow(state, asked, kept)) return false;
     }
   }
   doubt(activation, state, condition, 0);

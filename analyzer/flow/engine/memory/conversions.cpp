@@ -88,6 +88,7 @@ struct Conversions::Conversion {
   Alternative like;         // a dtype, or the tensor whose data is taken over
   bool perhaps = false;     // of what may be meant one is converted
   bool one_by_one = false;  // all are, unless something decides it of each
+  bool as_made = false;     // it is made so, in a dtype that is not known
   std::vector<HeapId> seen = {};
   std::vector<Alternative> choices = {};  // several known dtypes, of which one it is
 
@@ -121,6 +122,7 @@ void Conversions::retype(const Activation& activation, const Instruction& instru
     return (each.kind == Kind::kDtype || each.kind == Kind::kTensor) && each.dtype != Dtype::kUndefined;
   });
   if (all_known && dtypes.size() > 1) how.choices = dtypes;
+  how.as_made = is_named(Named::kMadeInDtype, instruction.name) && !all_known;
   how.aim_at(target, state, ids_.in_round());
   for (const Alternative& each : target) {
     const bool to_half = known && is_half(dtypes[0].dtype);
@@ -239,10 +241,13 @@ void Conversions::retype_below(State& state, const Alternative& target, Conversi
   }
   HeapObject& tensor = state.change(target.object);
   // What another tensor is that was not converted either says nothing: a model's conversion goes on to
-  // change both.
-  const bool is_as_made = how.like.source && !how.like.told && !is_half(how.like.dtype);
+  // change both. So it does to a layer that its constructor made in some dtype.
+  const bool is_as_made = how.as_made || (how.like.source && !how.like.told && !is_half(how.like.dtype));
   if (how.perhaps && !is_as_made && !tensor.stated) set_as_made(tensor, tensor.cells[HeapObject::kContents]);
-  if (!how.perhaps) forget_as_made(tensor);
+  if (!how.perhaps) {
+    forget_as_made(tensor);
+    tensor.left_half = false;
+  }
   Value& contents = tensor.cells[HeapObject::kContents];
   contents = converted_contents(contents, how);
   tensor.stated = tensor.stated || !is_as_made;

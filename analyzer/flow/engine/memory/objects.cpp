@@ -73,6 +73,7 @@ Value Objects::pack(const Activation& activation, const Instruction& instruction
       object.cells[place] = held;
     } else {
       object.rest = join(object.rest, held, symbols_);
+      ++object.more;
     }
   };
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
@@ -91,6 +92,7 @@ Value Objects::pack(const Activation& activation, const Instruction& instruction
     const HeapObject spread = *list;
     for (const auto& [key, element] : spread.cells) add(element);
     object.may_be_shorter = object.may_be_shorter || spread.may_be_shorter;
+    object.more += spread.more;
     if (!spread.rest.is_bottom())
       object.rest = object.rest.is_bottom() ? spread.rest : join(object.rest, spread.rest, symbols_);
   }

@@ -5,6 +5,7 @@
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/settings/module_types.h"
+#include "analyzer/flow/state/as_made.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
@@ -282,6 +283,7 @@ void Memory::havoc(State& state, const Value& value) {
     if (!before || before->of_setting) continue;
     HeapObject& object = state.change(each.object);
     object.is_input = false;
+    object.left_half = object.kind == HeapObject::Kind::kTensor && is_made_half(object);
     const bool buffer = object.kind == HeapObject::Kind::kBuffer;  // C++ elements keep their type
     const auto change = [&](Value& cell) {
       work.insert(work.end(), cell.begin(), cell.end());

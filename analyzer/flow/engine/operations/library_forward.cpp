@@ -38,6 +38,23 @@ std::optional<Value> LibraryModules::library_forward(const Activation& activatio
                          ids_.context(activation.context, &instruction), state, 0);
 }
 
+// Those that may be handed one input. What else they take has a value by default.
+std::vector<std::uint32_t> LibraryModules::forwards_of(const std::string& type) const {
+  const auto declared = [&](std::size_t parameters) {
+    return program_.classes.inherited(type, name_of(Named::kForward), parameters, root_.unit);
+  };
+  std::vector<std::uint32_t> out = declared(1);
+  if (!out.empty()) return out;
+  out = declared(FunctionIndex::kAnyNumber);
+  std::erase_if(out, [&](std::uint32_t each) {
+    const std::vector<Parameter>& all = index_.function(each).parameters;
+    return all.empty() || !std::all_of(all.begin() + 1, all.end(), [](const Parameter& one) {
+             return one.rest != Rest::kNone || one.default_value;
+           });
+  });
+  return out;
+}
+
 // Nothing where the module, or one in it, is not known.
 std::optional<Value> LibraryModules::forward_through(const Activation& activation,
                                                      const Instruction& instruction, const Value& module,
@@ -66,11 +83,12 @@ std::optional<Value> LibraryModules::forward_through(const Activation& activatio
   }
   if (const ModuleType* type = find_module_type(object->type))
     return module_forward(activation, instruction, *type, {module, input}, inner, state);
-  const std::vector<std::uint32_t> callees =
-      program_.classes.inherited(object->type, "forward", 1, root_.unit);
+  const std::vector<std::uint32_t> callees = forwards_of(object->type);
   if (callees.size() != 1) return std::nullopt;
   bool alive = true;
-  Value result = evaluator_.call(callees.front(), {module, input}, state, inner, &activation, alive);
+  std::vector<Value> given =
+      bound_.bound_by_position(index_.function(callees.front()), inner, {module, input}, state);
+  Value result = evaluator_.call(callees.front(), std::move(given), state, inner, &activation, alive);
   return alive ? std::optional(std::move(result)) : std::nullopt;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/flow/engine/evaluator.h"
+#include "analyzer/flow/engine/operations/bound_arguments.h"
 #include "analyzer/flow/engine/operations/operators.h"
 #include "analyzer/flow/engine/sinks/sinks.h"
 #include "analyzer/flow/settings/module_types.h"
@@ -16,8 +17,9 @@ namespace dtype_guard::flow {
 
 class LibraryModules {
  public:
-  LibraryModules(const Subject& subject, const RunningRoot& root, Names& names, Questions& questions,
-                 Rounds& rounds, Memory& memory, Sinks& sinks, Operators& operators, Evaluator& evaluator)
+  LibraryModules(const Subject& subject, const RunningRoot& root, Names& names, Effects& effects,
+                 Questions& questions, Rounds& rounds, Memory& memory, Sinks& sinks, Operators& operators,
+                 Dictionaries& dictionaries, Evaluator& evaluator)
       : program_(subject.program),
         index_(subject.index),
         setting_(subject.setting),
@@ -29,6 +31,7 @@ class LibraryModules {
         memory_(memory),
         sinks_(sinks),
         operators_(operators),
+        bound_(subject, names, effects, dictionaries),
         evaluator_(evaluator) {}
 
   // Nothing where the module is not known.
@@ -44,6 +47,7 @@ class LibraryModules {
   std::optional<Value> forward_through_any(const Activation& activation, const Instruction& instruction,
                                            const Value& modules, const Value& input, ContextId inner,
                                            State& state, int depth);
+  std::vector<std::uint32_t> forwards_of(const std::string& type) const;
   Value module_forward(const Activation& activation, const Instruction& instruction, const ModuleType& type,
                        const std::vector<Value>& given, ContextId at, State& state);
   Value module_results(const Activation& activation, const Instruction& instruction, const ModuleType& type,
@@ -67,6 +71,7 @@ class LibraryModules {
   Memory& memory_;
   Sinks& sinks_;
   Operators& operators_;
+  BoundArguments bound_;
   Evaluator& evaluator_;
 };
 

@@ -9,7 +9,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
-#include "analyzer/flow/engine/operations/value_kinds.h"
+#include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/operators/shape_questions.h"
 #include "rules/operators/library_names.h"

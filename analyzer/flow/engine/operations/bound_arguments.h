@@ -20,9 +20,14 @@ class BoundArguments {
 
   std::vector<Value> bound(const Function& callee, const Instruction& instruction, ContextId context,
                            std::vector<Value> handed, State& state);
+  // The same of a call that stands nowhere in the text: an object and what its method is handed by position.
+  std::vector<Value> bound_by_position(const Function& callee, ContextId context, std::vector<Value> handed,
+                                       State& state);
 
  private:
   struct Spread;
+  std::vector<Value> in_order(const Function& callee, ContextId context, Value self, Spread left,
+                              State& state);
   Spread spread(const Instruction& instruction, const std::vector<Value>& handed, const State& state);
   Value as_input(const Parameter& parameter, const Value& looked_up) const;
   Value rest_of(const Parameter& parameter, ContextId context, const Spread& handed, State& state);

@@ -1,6 +1,6 @@
 // Arguments by position and by name, those of a list and of a dictionary, and the parameters that take the
 // rest of either.
-#include "analyzer/flow/engine/calls/bound_arguments.h"
+#include "analyzer/flow/engine/operations/bound_arguments.h"
 
 #include <algorithm>
 
@@ -115,13 +115,26 @@ Value BoundArguments::rest_of(const Parameter& parameter, ContextId context, con
 std::vector<Value> BoundArguments::bound(const Function& callee, const Instruction& instruction,
                                          ContextId context, std::vector<Value> handed, State& state) {
   if (!binds(callee, instruction)) return handed;
-  const std::size_t own = callee.kind != FunctionKind::kFunction ? 1 : 0;
-  std::vector<Value> out(own + callee.parameters.size());
-  if (own && !handed.empty()) {
-    out[0] = handed[0];
+  Value self;
+  if (callee.kind != FunctionKind::kFunction && !handed.empty()) {
+    self = handed[0];
     handed.erase(handed.begin());
   }
-  Spread left = spread(instruction, handed, state);
+  return in_order(callee, context, std::move(self), spread(instruction, handed, state), state);
+}
+
+std::vector<Value> BoundArguments::bound_by_position(const Function& callee, ContextId context,
+                                                     std::vector<Value> handed, State& state) {
+  Spread left;
+  left.positions.assign(handed.begin() + 1, handed.end());
+  return in_order(callee, context, std::move(handed.front()), std::move(left), state);
+}
+
+std::vector<Value> BoundArguments::in_order(const Function& callee, ContextId context, Value self,
+                                            Spread left, State& state) {
+  const std::size_t own = callee.kind != FunctionKind::kFunction ? 1 : 0;
+  std::vector<Value> out(own + callee.parameters.size());
+  if (own) out[0] = std::move(self);
   std::size_t taken = 0;
   for (std::size_t at = 0; at < callee.parameters.size(); ++at) {
     if (callee.parameters[at].rest != Rest::kNone || taken == left.positions.size()) break;
