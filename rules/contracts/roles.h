@@ -11,6 +11,7 @@ namespace dtype_guard {
 
 enum class RoleKind : std::uint8_t {
   kInput,       // q, k, v, x and their gradients' inputs
+  kWeight,      // what the call projects with: qkv_weight, proj_weight, proj_bias
   kOutput,      // out, dq, dk, dv
   kTable,       // cos, sin
   kCache,       // k_cache, v_cache

@@ -81,8 +81,10 @@ class Judge {
   // would do, the widest of them, because that keeps the numerics: half cos and sin tables are raised to a
   // float32 x, not x lowered to them; but where most inputs agree with the one that they follow (x, r), that
   // dtype, and the others are the strays. Else the one half dtype again; nothing when there are two or none.
+  // Weights have the dtype of their model, and so has what most of the operands beside them have.
   void find_meant() {
-    if (kind_ == ApiKind::kAttention) find_half();
+    find_most_with_weights();
+    if (kind_ == ApiKind::kAttention && !meant_) find_half();
     if (kind_ == ApiKind::kAttention && !meant_ && !two_halves_) find_float32();
     if (meant_ || two_halves_) return;
     meant_ = widest_if_accepted();
@@ -112,20 +114,31 @@ class Judge {
     if (has_float && has_double && !has_other) meant_ = Dtype::kFloat32;
   }
 
+  bool is_of_most_inputs(std::uint32_t packed) const {
+    std::size_t inputs = 0, equal = 0;
+    for (const JournalOperand& operand : operands_) {
+      if (!present(operand) || !in_group(operand) || (operand.flags & kOperandOutput) != 0) continue;
+      ++inputs;
+      equal += operand.packed == packed ? 1 : 0;
+    }
+    return 2 * equal > inputs && equal > 1;
+  }
+
+  void find_most_with_weights() {
+    const auto is_weight = [](const JournalOperand& one) { return role_kind(one.role) == RoleKind::kWeight; };
+    if (std::none_of(operands_.begin(), operands_.end(), is_weight)) return;
+    for (const JournalOperand& operand : operands_)
+      if (accepted(operand) && is_of_most_inputs(operand.packed)) meant_ = dtype_of(operand.packed);
+  }
+
   // The dtype of the operand that others follow, where more than half of the inputs have it.
   std::optional<Dtype> dtype_of_most() const {
     const auto leads = [&](const JournalOperand& one) {
       return present(one) && reference(one) == nullptr && in_group(one);
     };
     const auto leader = std::find_if(operands_.begin(), operands_.end(), leads);
-    if (leader == operands_.end()) return std::nullopt;
-    std::size_t inputs = 0, equal = 0;
-    for (const JournalOperand& operand : operands_) {
-      if (!present(operand) || !in_group(operand) || (operand.flags & kOperandOutput) != 0) continue;
-      ++inputs;
-      equal += operand.packed == leader->packed ? 1 : 0;
-    }
-    return 2 * equal > inputs && equal > 1 ? dtype_of(leader->packed) : std::nullopt;
+    if (leader == operands_.end() || !is_of_most_inputs(leader->packed)) return std::nullopt;
+    return dtype_of(leader->packed);
   }
 
   std::optional<Dtype> widest_if_accepted() const {

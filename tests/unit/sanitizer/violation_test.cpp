@@ -1,6 +1,8 @@
 // Rule, operands to blame and wording, from the dtypes of a call.
 #include "sanitizer/symbolize/violation.h"
 
+#include <algorithm>
+
 #include "sanitizer/protocol/journal.h"
 #include "tests/catch.h"
 
@@ -95,6 +97,28 @@ TEST_CASE("only the output") {
   CHECK(violation.rule == "attention-mixed-dtypes");
   CHECK(violation.roles == Names{"out"});
   CHECK(violation.message.find("allocate 'out' as 'float16'") != std::string::npos);
+}
+
+TEST_CASE("beside weights the operand that differs from most is blamed, half or not") {
+  constexpr std::uint32_t kDouble = 0x24001;
+  const DtypeSet floats = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32, Dtype::kFloat64};
+  const Names roles = {"q", "k", "v", "qkv_weight", "proj_weight", "proj_bias"};
+  const auto blamed = [&](std::uint32_t most, std::uint32_t other, const Names& others) {
+    std::vector<JournalOperand> operands;
+    for (const std::string& role : roles) {
+      const bool differs = std::find(others.begin(), others.end(), role) != others.end();
+      operands.push_back(operand(role.c_str(), differs ? other : most, floats, role == "q" ? -1 : 0));
+    }
+    const Violation violation = describe_violation("attend", ApiKind::kAttention, operands);
+    CHECK(violation.rule == "attention-mixed-dtypes");
+    return violation.roles;
+  };
+  for (const std::uint32_t most : {kHalf, kBrain, kFloat, kDouble})
+    for (const std::uint32_t other : {kHalf, kBrain, kFloat, kDouble})
+      for (const std::string& role : roles)
+        if (other != most) CHECK(blamed(most, other, {role}) == Names{role});
+  CHECK(blamed(kBrain, kFloat, {"q", "k", "v"}) == Names{"q", "k", "v"});
+  CHECK(blamed(kFloat, kBrain, {"qkv_weight", "proj_weight", "proj_bias"}) == Names{"q", "k", "v"});
 }
 
 TEST_CASE("rotary") {
