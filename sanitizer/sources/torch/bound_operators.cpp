@@ -21,7 +21,8 @@ namespace {
 struct Bound {
   const RecordRow* row = nullptr;
   void* function = nullptr;   // libtorch's own
-  std::size_t tensors = 0;    // leading arguments that are tensors
+  std::size_t words = 0;      // leading arguments that are tensors or integers
+  std::uint32_t tensors = 0;  // a bit for each of them that is a tensor
   bool has_optional = false;  // an std::optional<at::Tensor> follows them
   std::uint32_t slots = 0;
   std::atomic<std::uint64_t> entered{0};
@@ -47,18 +48,26 @@ const char* arguments_of(const char* symbol, const char* name) {
   return at + length + sizeof kCall - 1;
 }
 
-// const at::Tensor& is RKNS_6TensorE, then S4_ or, behind another substitution, again that.
+// const at::Tensor& is RKNS_6TensorE, then S4_ or, behind another substitution, again that; an integer is l.
 void read_arguments(const char* mangled, Bound& to) {
   constexpr char kTensor[] = "RKNS_6TensorE", kAgain[] = "S4_", kOptional[] = "RKSt8optionalIS2_E";
+  constexpr std::size_t kMost = 32;
   if (!starts_with(mangled, kTensor)) return;
   mangled += sizeof kTensor - 1;
-  for (to.tensors = 1; starts_with(mangled, kAgain); ++to.tensors) mangled += sizeof kAgain - 1;
+  to.tensors = 1;
+  for (to.words = 1; to.words < kMost; ++to.words) {
+    const bool is_again = starts_with(mangled, kAgain);
+    if (!is_again && *mangled != 'l') break;
+    if (is_again) to.tensors |= 1U << to.words;
+    mangled += is_again ? sizeof kAgain - 1 : 1;
+  }
   to.has_optional = starts_with(mangled, kOptional);
 }
 
 bool can_read(const Bound& one, int argument) {
   const auto position = static_cast<std::size_t>(argument);
-  return argument >= 0 && (position < one.tensors || (one.has_optional && position == one.tensors));
+  if (argument < 0 || position > one.words) return false;
+  return position == one.words ? one.has_optional : (one.tensors >> position & 1U) != 0;
 }
 
 // Each operand that must be there can be read.
@@ -67,7 +76,7 @@ bool is_of_use(const Bound& one) {
   for (std::size_t i = 0; i < contract.operand_count; ++i)
     if (!contract.operands[i].optional && one.row->arguments[i] >= 0 && !can_read(one, one.row->arguments[i]))
       return false;
-  return one.tensors != 0;
+  return one.words != 0;
 }
 
 bool has_unread_operand(const Bound& one) {
@@ -129,7 +138,7 @@ const TensorImpl* tensor_at(const Bound& one, const ArgumentWords& words, std::s
     bool has_value;
   };
   const auto* place = reinterpret_cast<const void*>(words.reference(position));
-  if (position < one.tensors) return static_cast<const Tensor*>(place)->impl;
+  if (position < one.words) return static_cast<const Tensor*>(place)->impl;
   const auto* optional = static_cast<const Optional*>(place);
   return optional->has_value ? optional->impl : nullptr;
 }

@@ -2,9 +2,10 @@
 // at::_ops::NAME::call, for the operators of PyTorch's own that a contract speaks of, lead to thunks
 // (operator_thunks.cpp), which look at the dtypes and jump on; no other operator comes by.
 //
-// Which arguments can be looked at, the mangled name says: tensors, and an std::optional<at::Tensor> behind
-// them. When the call ends is not seen; so a call that is part of another is told from one that the program
-// makes by who calls: libtorch itself makes those of backward alone that count.
+// Which arguments can be looked at, the mangled name says: tensors, with integers between them, and an
+// std::optional<at::Tensor> behind them. When the call ends is not seen; so a call that is part of another is
+// told from one that the program makes by who calls: libtorch itself makes those of backward alone that
+// count.
 #pragma once
 
 #include <cstddef>

@@ -17,7 +17,7 @@ class ArgumentWords {
  public:
   ArgumentWords(const std::uintptr_t* registers, const std::uintptr_t* stack)
       : registers_(registers), stack_(stack) {}
-  // Of the argument at this position where it and all before it are references.
+  // Of the argument at this position where it is a reference, and those before it are references or integers.
   std::uintptr_t reference(std::size_t position) const {
 #if defined(__x86_64__)
     constexpr std::size_t kInRegisters = 5, kFirst = 1;  // the result's place is the first word
