@@ -55,8 +55,9 @@ TEST_CASE("lengths, tables of blocks and positions are integers") {
 }
 
 TEST_CASE("keys, values, results and their gradients are like the query where the library says so") {
-  const std::set<std::string> like_q = {"k",  "v",    "k_new",   "v_new",   "qv", "dq", "dk",
-                                        "dv", "dout", "k_cache", "v_cache", "kv", "out"};
+  const std::set<std::string> like_q = {"k",   "v",          "k_new",       "v_new",    "qv",      "dq",
+                                        "dk",  "dv",         "dout",        "k_cache",  "v_cache", "kv",
+                                        "out", "qkv_weight", "proj_weight", "proj_bias"};
   // Those whose own rule is another: quantized operands, caches of bytes, kernels without a check.
   const std::set<std::string> excused = {
       "xformers memory_efficient_attention k",
