@@ -66,6 +66,7 @@ struct RecordRow {
   ApiId api;
   bool only_if_raised;  // the contract is that of an older version: it is broken where the call raises
   bool is_operator;     // any of PyTorch's, of which a finding is what raises for its operands' dtypes
+  bool has_weights;     // computed by several operators, of which autocast may recast each
   AcceptedMix mix;
   int arguments[kMaxOperands];
   // Of an operator: where in kRecords the row of an older version is, which has another contract; or -1.

@@ -32,7 +32,7 @@ bool is_sound(const CompiledContract& contract) {
 void take(const CompiledRecord& from, std::size_t own) {
   if (from.name[0] == '\0') return;
   RecordRow& to = own_records[own_record_count++];
-  to = {from.name, static_cast<ApiId>(kApiCount + own), false, false, AcceptedMix::kNone, {}};
+  to = {from.name, static_cast<ApiId>(kApiCount + own), false, false, false, AcceptedMix::kNone, {}};
   for (std::size_t i = 0; i < kMaxOperands; ++i) to.arguments[i] = from.arguments[i];
 }
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rules/contracts/contract.h"
+#include "rules/contracts/roles.h"
 
 namespace {
 
@@ -259,6 +260,12 @@ std::string record_contract_text(const RecordContract& contract) {
   return text + "    }},\n";
 }
 
+bool has_weights(const RecordContract& contract) {
+  return std::any_of(contract.operands.begin(), contract.operands.end(), [](const Operand* each) {
+    return dtype_guard::role_kind(each->role) == dtype_guard::RoleKind::kWeight;
+  });
+}
+
 std::string record_table() {
   const std::vector<RecordContract> contracts = record_contracts();
   std::string text = "namespace dtype_guard::san {\ninline constexpr ApiContract kRecordContracts[] = {\n";
@@ -272,9 +279,11 @@ std::string record_table() {
     for (const std::string& name : contracts[i].names) {
       const auto older = std::find(names.begin() + static_cast<std::ptrdiff_t>(++count), names.end(), name);
       text += fmt::format(
-          "    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {}, AcceptedMix::{}, {{{}}}, {}}},\n",
-          name, i, contracts[i].only_if_raised, contracts[i].is_operator, contracts[i].mix,
-          fmt::join(contracts[i].positions, ", "), older == names.end() ? -1 : older - names.begin());
+          "    {{\"{}\", static_cast<ApiId>(kFirstRecordApi + {}), {}, {}, {}, AcceptedMix::{}, {{{}}}, "
+          "{}}},\n",
+          name, i, contracts[i].only_if_raised, contracts[i].is_operator, has_weights(contracts[i]),
+          contracts[i].mix, fmt::join(contracts[i].positions, ", "),
+          older == names.end() ? -1 : older - names.begin());
     }
   }
   return text +

@@ -206,8 +206,8 @@ void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller
 void end_call(OpenRecord& open, std::uintptr_t caller) {
   open.is_waiting = false;
   const RecordRow& row = row_of(open);
-  // Autocast may recast the parts of an operator of PyTorch's own that is on none of its lists.
-  const bool may_be_right = row.only_if_raised || open.op->is_whole;
+  // Autocast may recast the parts of an operator that is on none of its lists itself.
+  const bool may_be_right = row.only_if_raised || row.has_weights;
   if (!may_be_right || cpp_raises() || python_raises())
     return record_wrong(row.api, open.thread->waiting, caller);
   if (Process* mapped = row.is_operator ? nullptr : process())
