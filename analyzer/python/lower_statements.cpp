@@ -231,6 +231,13 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
       builder_.effect(Op::kRetype, "", {{"", object}, {"", builder_.value(Op::kDtypeOf, given)}});
       return;
     }
+    bool complete = true;
+    const bool own = is_self(target.field("object")) && own_class();
+    if (const auto* setter =
+            own ? unit_.modules().method(*own_class(), field + std::string(kSetter), &complete) : nullptr) {
+      builder_.value(Op::kCall, setter->is_opaque ? setter->name : setter->key, {{"", object}, {"", given}});
+      return;
+    }
     Place place;
     place.base = object;
     place.path.push_back({Place::Step::Kind::kField, field, 0});

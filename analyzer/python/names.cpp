@@ -93,6 +93,13 @@ std::unique_ptr<FunctionDefinition> SourceFile::define(const Node& node, const s
     }
   }
   out->name = out->node.is("lambda") ? "<lambda>" : std::string(out->node.field("name").text());
+  // `@size.setter def size(self, n)` stands beside what `size` gives.
+  for (const Node& each : owner ? out->decorators : std::vector<Node>()) {
+    const std::string name = decorator_name(each);
+    for (const std::string_view part : {kSetter, kDeleter}) {
+      if (name == out->name + std::string(part)) out->name = name;
+    }
+  }
   out->file = this;
   out->owner = owner;
   out->key = "py:" + prefix + "." + out->name + "@" + std::to_string(out->node.range().line) + ":" +

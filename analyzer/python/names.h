@@ -16,6 +16,9 @@ namespace dtype_guard::python {
 class SourceFile;
 struct ClassDefinition;
 
+// What the setter of a property is called behind the property's name, among its class's methods.
+inline constexpr std::string_view kSetter = ".setter", kDeleter = ".deleter";
+
 struct FunctionDefinition {
   Node node;  // function_definition or lambda
   std::string name;

@@ -15,6 +15,8 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 using Functions = std::vector<std::uint32_t>;
+// What the question may cost; asked for the first root that depends on it.
+constexpr std::size_t kMostSteps = 5'000'000;
 
 template <class Fits>
 Functions functions_with(const FunctionIndex& index, const Fits& fits) {
@@ -152,6 +154,21 @@ static std::set<std::string> classes_made_by(const FunctionIndex& index, const F
   return out;
 }
 
+// Of those that roots left half, the ones that none left otherwise, and what was not looked at may make.
+static std::set<std::string> always_half(const Halves& found, const std::set<std::string>& perhaps) {
+  std::set<std::string> out;
+  std::set_difference(found.half.begin(), found.half.end(), found.other.begin(), found.other.end(),
+                      std::inserter(out, out.end()));
+  for (std::size_t before = out.size() + 1; before != out.size();) {
+    before = out.size();
+    for (const auto& [owner, owned] : found.owned) {
+      if (!out.contains(owner)) out.erase(owned);
+    }
+  }
+  out.insert(perhaps.begin(), perhaps.end());
+  return out;
+}
+
 const ClassesMadeHalf& MadeHalf::classes_made_half() {
   std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, torch_version_);
   const auto noted = [&]() -> const ClassesMadeHalf& {
@@ -166,16 +183,24 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
   std::map<Registration::Kind, Halves> found;
   std::set<std::uint32_t> seen;  // run as a root, or within one
   bool is_cut_short = false;
+  const std::size_t begun = work_.steps();
+  // Gives the roots that it did not come to.
   const auto look_at = [&](const Functions& among, const Functions& functions, const auto& matters) {
-    if (functions.empty()) return;
+    Functions left;
+    if (functions.empty()) return left;
     for (const std::uint32_t root : callers_first(index_, roots_that_call(program_, among, functions))) {
-      if (is_cut_short) return;
       if (seen.contains(root) || !matters(root)) continue;
+      is_cut_short = is_cut_short || work_.steps() - begun > kMostSteps;
+      if (is_cut_short) {
+        left.push_back(root);
+        continue;
+      }
       HalvesOfRoot of_root;
       try {
         of_root = evaluator_.halves_of(root);
       } catch (const BudgetExceeded&) {
         is_cut_short = is_cut_short || work_.is_used_up_by_root();
+        if (is_cut_short) left.push_back(root);
         if (!work_.is_used_up()) continue;
         known.reset();  // of some roots only, it is known of no class
         throw;
@@ -187,10 +212,12 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
         found[kind].owned.merge(halves.owned);
       }
     }
+    return left;
   };
-  look_at(that_come_to_half(program_, all),
-          functions_with(index_, [&](std::uint32_t id) { return index_.effects(id).may_make_half; }),
-          [](std::uint32_t) { return true; });
+  const Functions unseen =
+      look_at(that_come_to_half(program_, all),
+              functions_with(index_, [&](std::uint32_t id) { return index_.effects(id).may_make_half; }),
+              [](std::uint32_t) { return true; });
   const auto made = [&](std::uint32_t id) {
     const Function& each = index_.function(id);
     return each.kind == FunctionKind::kConstructor &&
@@ -205,29 +232,13 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
              return one.second.half.contains(each.class_name) && !one.second.other.contains(each.class_name);
            });
   };
-  look_at(all, functions_with(index_, made), [&](std::uint32_t root) {
+  (void)look_at(all, functions_with(index_, made), [&](std::uint32_t root) {
     const auto& reached = index_.reached_from(root);
     return is_open(root) || std::any_of(reached.begin(), reached.end(), is_open);
   });
-  if (is_cut_short) {  // what was not looked at may make half whatever it makes
-    const std::set<std::string> any = classes_made_by(index_, all);
-    known = ClassesMadeHalf{any, any};
-    return noted();
-  }
-  const auto always = [&](Registration::Kind kind) {
-    std::set<std::string> out;
-    const Halves& all_found = found[kind];
-    std::set_difference(all_found.half.begin(), all_found.half.end(), all_found.other.begin(),
-                        all_found.other.end(), std::inserter(out, out.end()));
-    for (std::size_t before = out.size() + 1; before != out.size();) {
-      before = out.size();
-      for (const auto& [owner, owned] : all_found.owned) {
-        if (!out.contains(owner)) out.erase(owned);
-      }
-    }
-    return out;
-  };
-  known = ClassesMadeHalf{always(Registration::Kind::kParameter), always(Registration::Kind::kBuffer)};
+  const std::set<std::string> perhaps = classes_made_by(index_, unseen);
+  known = ClassesMadeHalf{always_half(found[Registration::Kind::kParameter], perhaps),
+                          always_half(found[Registration::Kind::kBuffer], perhaps)};
   return noted();
 }
 

@@ -99,7 +99,8 @@ TEST_CASE_METHOD(Operations, "dynamic operators: an index takes what stands ther
 }
 
 TEST_CASE_METHOD(Operations, "library modules: forward() is their operator on their parameters") {
-  LibraryModules modules{subject, root, names, questions, rounds, memory, sinks, operators, runs};
+  LibraryModules modules{subject, root,  names,     effects,      questions, rounds,
+                         memory,  sinks, operators, dictionaries, runs};
   Objects objects{program.functions, names, made, questions, rounds, memory};
   give(12, objects.library_module(*activation, at(12), state));
   const auto out = modules.library_forward(*activation, at(13), state);
@@ -174,7 +175,8 @@ TEST_CASE_METHOD(Rooted, "escapes: unseen code may do anything to a list") {
 }
 
 TEST_CASE_METHOD(Rooted, "calls: the callee runs with its arguments, defaults among them") {
-  LibraryModules modules{subject, root, names, questions, rounds, memory, sinks, operators, runs};
+  LibraryModules modules{subject, root,  names,     effects,      questions, rounds,
+                         memory,  sinks, operators, dictionaries, runs};
   Escapes escapes{subject, root, names, effects, made, questions, memory, sinks, inputs, runs};
   Calls calls{subject,       root,   names,   effects, questions,    memory,
               registrations, inputs, escapes, modules, dictionaries, runs};

@@ -18,6 +18,15 @@ constexpr std::array<std::string_view, 2> kHooks = {"register_forward_pre_hook",
 // Give the module back as it is.
 constexpr std::array<std::string_view, 4> kSameModule = {"eval", "train", "requires_grad_", "share_memory"};
 
+// load_state_dict(state, assign=True) takes over what it is given instead of copying its values.
+constexpr std::string_view kTakesOver = "assign";
+
+bool leaves_dtypes(const Instruction& call, std::string_view method) {
+  return is_named(Named::kLeavesDtypes, method) &&
+         std::none_of(call.args.begin(), call.args.end(),
+                      [](const Argument& each) { return each.name == kTakesOver; });
+}
+
 bool contains(std::span<const std::string_view> names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
@@ -100,8 +109,7 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       add(methods.front(), each);
     } else if (methods.empty() && contains(kSameModule, name) && registrations_.is_module_type(type)) {
       out.given = join(out.given, Value(each), symbols_);
-    } else if (methods.empty() && is_named(Named::kLeavesDtypes, name) &&
-               registrations_.is_module_type(type)) {
+    } else if (methods.empty() && leaves_dtypes(instruction, name) && registrations_.is_module_type(type)) {
       const Value given = Value::unknown(ids_.symbol(activation.context, &instruction));
       out.given = join(out.given, given, symbols_);
     } else {

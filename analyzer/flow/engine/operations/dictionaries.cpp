@@ -35,10 +35,17 @@ Value Dictionaries::looked_up(const HeapObject& dictionary, HeapId id, const std
 
 // What stands under one of its keys, whichever: which of them, the key decides.
 Value Dictionaries::one_of_dictionary(const HeapObject& dictionary, const Value& key) {
-  if (dictionary.is_input || !dictionary.rest.is_bottom() || dictionary.cells.empty())
-    return Value::unknown();
+  if (dictionary.is_input || dictionary.cells.empty()) return Value::unknown();
   Value out;
   for (const auto& [name, cell] : dictionary.cells) out = join(out, cell, symbols_);
+  // Of functions each may be meant, whatever others may stand there.
+  if (!dictionary.rest.is_bottom()) {
+    const bool are_functions = std::all_of(out.begin(), out.end(), [](const Alternative& each) {
+      return each.kind == Alternative::Kind::kClosure;
+    });
+    if (!are_functions) return Value::unknown();
+    out = join(out, dictionary.rest, symbols_);
+  }
   if (out.size() == 1) return out;
   const SymbolSetId decides = symbols_of(key, symbols_);
   std::vector<Alternative> all = out.alternatives();
