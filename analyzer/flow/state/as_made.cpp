@@ -40,7 +40,7 @@ bool is_made_half(const HeapObject& tensor) {
   const Value& held = cell(tensor, HeapObject::kContents);
   // Of two half types the code may leave open which it is.
   const bool is_one_of_several = held.size() > 1;
-  return !held.is_bottom() && (tensor.stated || !tensor.of_setting) &&
+  return !held.is_bottom() && tensor.stated &&
          std::all_of(held.begin(), held.end(), [&](const Alternative& each) {
            return is_half(each.dtype) && !each.assumed && (is_one_of_several || !each.uncertain);
          });
