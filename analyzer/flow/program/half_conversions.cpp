@@ -79,8 +79,6 @@ bool may_be_module(const Function& code, const FunctionInfo& info, ValueId value
 
 bool may_convert_to_half(const Function& code, const FunctionInfo& info) {
   const auto converts = [&](const Instruction& each) {
-    // What is made behind it is made so.
-    if (each.op == Op::kSetDefaultDtype) return may_state_half(code, info, each.args[0].value);
     const bool either = each.op == Op::kOperator && is_named(Named::kConvertsModule, each.name);
     return (either || each.op == Op::kRetype) && each.args.size() == 2 &&
            may_be_module(code, info, each.args[0].value) && may_state_half(code, info, each.args[1].value);

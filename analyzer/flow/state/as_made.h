@@ -17,8 +17,7 @@ void join_as_made(HeapObject& into, const std::vector<HeapPointer>& ways, Symbol
 bool may_be_unconverted(const HeapObject& tensor);
 bool is_unconverted(const HeapObject& tensor, const Alternative& held);
 
-// Whether the code converted it to half. What code that is not in
-// sight did to it since is not known.
+// Whether the code converted it to half. What code that is not in sight did to it since is not known.
 bool is_made_half(const HeapObject& tensor);
 // Where these ways meet: whether on all of them it is, and on one such code had it.
 bool is_left_half(const std::vector<HeapPointer>& ways);

@@ -59,7 +59,10 @@ std::optional<bool> is_one(Is asked, const Alternative& each, const State& state
     case Kind::kNumber:
     case Kind::kBool:
       if (each.assumed) return std::nullopt;
-      return asked == Is::kNumber || asked == (is_floating(each.dtype) ? Is::kReal : Is::kWhole);
+      if (asked != Is::kWhole && asked != Is::kReal) return asked == Is::kNumber;
+      // A caller may hand in 1.0 where 1 is the default.
+      return each.has_number ? std::optional(asked == (is_floating(each.dtype) ? Is::kReal : Is::kWhole))
+                             : std::nullopt;
     case Kind::kString:
       return asked == Is::kText;
     case Kind::kNone:
@@ -73,9 +76,7 @@ std::optional<bool> is_one(Is asked, const Alternative& each, const State& state
       return std::nullopt;
   }
 }
-}  // namespace
 
-namespace {
 const KindQuestion* question_of(std::string_view name) {
   const auto* found = std::find_if(kQuestions.begin(), kQuestions.end(),
                                    [&](const KindQuestion& each) { return each.name == name; });
