@@ -249,6 +249,7 @@ class FunctionLowering {
                        const std::vector<Given>& arguments);
   Arguments values(const std::vector<Given>& arguments);
   std::string kind_asked(const std::string& test, const std::vector<Given>& arguments) const;
+  const ClassDefinition* class_asked(const std::string& test, const std::vector<Given>& arguments) const;
   std::optional<ValueId> builtin(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> mapped(const std::vector<Given>& arguments);
   ValueId mapped_over(const Node& function, ValueId list);

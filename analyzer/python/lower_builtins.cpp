@@ -4,6 +4,7 @@
 #include <set>
 #include <utility>
 
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -112,6 +113,15 @@ std::string FunctionLowering::kind_asked(const std::string& test, const std::vec
   return found == kinds.end() ? "" : found->second;
 }
 
+// isinstance(x, Cache), of a class whose source is read.
+const ClassDefinition* FunctionLowering::class_asked(const std::string& test,
+                                                     const std::vector<Given>& arguments) const {
+  if (test != "isinstance" || arguments.size() != 2) return nullptr;
+  const Entity entity = resolve(arguments[1].node);
+  const bool is_class = entity.kind == Entity::Kind::kClass && !entity.class_definition->is_opaque;
+  return is_class ? entity.class_definition : nullptr;
+}
+
 std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
                                                  const std::vector<Given>& arguments) {
   static const std::set<std::string_view> whole = {"int", "len", "round", "ord", "hash", "id"};
@@ -161,6 +171,8 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
   if (tests.contains(name)) {
     const std::string kind = kind_asked(name, arguments);
     if (!kind.empty()) return builder_.op("python::is_" + kind, {{"", value(arguments[0].node)}});
+    if (const ClassDefinition* of = class_asked(name, arguments))
+      return builder_.op(std::string(kIsInstance) + of->qualified, {{"", value(arguments[0].node)}});
     Arguments of;
     for (const Given& each : arguments) {
       if (!of.empty() && name == "isinstance") continue;  // the class is in the text

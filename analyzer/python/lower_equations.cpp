@@ -4,6 +4,7 @@
 
 #include "analyzer/flow/ir/equation.h"
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/kept_fields.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::python {
@@ -34,8 +35,8 @@ std::optional<ValueId> FunctionLowering::tensors_in_a_row(const Operator& entry,
 }
 
 // Of an equation that is put together, as f"b i d, {keys} -> b i j", each part is a text that is written in
-// the function. Of two that a condition chooses between the first stands for both: they name batches with and
-// without heads, and the same sums.
+// the function, or kept by the constructor. Of two that a condition chooses between the first stands for
+// both: they name batches with and without heads, and the same sums.
 std::optional<std::string> FunctionLowering::equation(const Node& node) const {
   if (const auto known = literal(node)) return known;
   if (!node.is("string") || node.text().starts_with('b')) return std::nullopt;
@@ -45,6 +46,9 @@ std::optional<std::string> FunctionLowering::equation(const Node& node) const {
     if (!each.is("interpolation")) continue;
     Node part = each.child(0);
     if (const std::vector<Node> sources = sources_of(part); sources.size() == 1) part = sources[0];
+    const bool is_field = part.is("attribute") && is_self(part.field("object"));
+    const FunctionDefinition* constructor = nullptr;
+    if (is_field) part = kept_as(part.field("attribute").text(), definition_, unit_.modules(), constructor);
     if (part.is("parenthesized_expression")) part = part.child(0);
     if (part.is("conditional_expression")) part = part.child(0);
     const auto text = literal(part);

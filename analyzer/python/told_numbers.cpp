@@ -2,12 +2,12 @@
 
 #include <vector>
 
+#include "analyzer/python/kept_fields.h"
 #include "analyzer/python/signatures.h"
 
 namespace dtype_guard::python {
 namespace {
 constexpr int kMaxBases = 8;
-constexpr int kMaxDepth = 60;
 
 // "int" or "float"; empty where it may be something else than a number or None.
 std::string by_type(const Node& type) {
@@ -29,52 +29,6 @@ std::string by_value(const Node& value) {
 std::string by_type_or_value(const Node& type, const Node& value) {
   return type ? by_type(type) : by_value(value);
 }
-
-// What a function binds to a name or field, in one assignment and nothing else.
-class Assignments {
- public:
-  Assignments(const FunctionDefinition& function, std::string_view target) : target_(target) {
-    look(function.node.field("body"), 0);
-  }
-  bool none() const { return count_ == 0; }
-  // As `if scale is None: scale = q.shape[-1] ** -0.5`, which stays what the annotation says.
-  bool are_computed() const { return are_computed_; }
-  Node only() const { return count_ == 1 ? value_ : Node(); }
-
- private:
-  void add(const Node& left, const Node& value) {
-    if (left.is("pattern_list") || left.is("tuple_pattern")) {
-      const std::vector<Node> targets = left.children(), values = value.children();
-      const bool paired = value.is("expression_list") && targets.size() == values.size();
-      for (std::size_t i = 0; i < targets.size(); ++i) add(targets[i], paired ? values[i] : Node());
-    } else if (left.text() == target_) {
-      ++count_;
-      value_ = value;
-      are_computed_ = are_computed_ && is_computed(value);
-    }
-  }
-
-  void look(const Node& node, int depth) {
-    if (depth > kMaxDepth) return;
-    for (const Node& each : node.children()) {
-      if (each.is("assignment")) add(each.field("left"), each.field("right"));
-      if (each.is("augmented_assignment") || each.is("for_statement")) add(each.field("left"), Node());
-      if (each.is("named_expression")) add(each.field("name"), Node());
-      if (each.is("as_pattern")) add(each.field("alias").child(0), Node());
-      look(each, depth + 1);
-    }
-  }
-
-  static bool is_computed(const Node& value) {
-    return value.is("binary_operator") || value.is("unary_operator") || value.is("integer") ||
-           value.is("float");
-  }
-
-  std::string_view target_;
-  int count_ = 0;
-  bool are_computed_ = true;
-  Node value_;
-};
 
 Node parameter_named(const FunctionDefinition& function, std::string_view name) {
   for (const Node& each : function.node.field("parameters").children()) {
@@ -119,19 +73,6 @@ const ClassDefinition* class_of_parameter(const FunctionDefinition& function, st
   if (parts.size() != 1) return nullptr;
   const Entity known = modules.named(*function.file, parts.front());
   return known.kind == Entity::Kind::kClass ? known.class_definition : nullptr;
-}
-
-// What the constructor keeps as that field, and no other method of the class replaces.
-Node kept_as(std::string_view field, const FunctionDefinition& function, const Modules& modules,
-             const FunctionDefinition*& constructor) {
-  if (!function.owner) return {};
-  constructor = modules.method(*function.owner, "__init__", nullptr);
-  if (!constructor) return {};
-  const std::string target = "self." + std::string(field);
-  for (const auto& [name, method] : function.owner->methods) {
-    if (method.get() != constructor && !Assignments(*method, target).none()) return {};
-  }
-  return Assignments(*constructor, target).only();
 }
 
 std::string of_attribute(const Node& attribute, const FunctionDefinition& function, const Modules& modules,

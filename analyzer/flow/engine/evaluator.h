@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <string>
 #include <vector>
 
 #include "analyzer/flow/engine/activation.h"
@@ -29,6 +30,10 @@ class Evaluator {
                      const Activation* caller, bool& alive, const Instruction* site = nullptr) = 0;
   // What an operator gives.
   virtual Value operation(const Activation& activation, const Instruction& instruction, State& state) = 0;
+  // An object of a class that the code has asked for where the instruction stands, as a caller hands one in;
+  // unknown where none can be made.
+  virtual Value object_asked_for(const std::string& class_name, const Activation& activation,
+                                 const Instruction& test, State& state) = 0;
   // Of a root that is evaluated apart from all else. Throws BudgetExceeded.
   virtual HalvesOfRoot halves_of(std::uint32_t root) = 0;
 };

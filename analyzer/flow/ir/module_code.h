@@ -22,6 +22,8 @@ inline constexpr std::string_view kElsewhere = "elsewhere";
 // "of_class::CLASS" the same asked of the class. Not what other code sets.
 inline constexpr std::string_view kClassAttribute = "class_attribute";
 inline constexpr std::string_view kOfClass = "of_class::";
+// is_instance::CLASS(object): whether it is an object of that class, or of one that derives from it.
+inline constexpr std::string_view kIsInstance = "is_instance::";
 // Begins the key of the function that gives an object what its class holds; the class's name follows.
 inline constexpr std::string_view kAttributesOf = "attributes::";
 // global_of(object, name, otherwise): what the module's code, where it runs, has made of a name by now.

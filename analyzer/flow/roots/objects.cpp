@@ -65,6 +65,13 @@ Value Inputs::object_of_root(const std::string& class_name, State& state) {
   return made.object;
 }
 
+Value Inputs::object_asked_for(const std::string& class_name, ContextId context, State& state) {
+  const HeapId id = ids_.object(context, &index_.module(), 0);
+  if (state.find(id)) return Value(Alternative::at(Kind::kObject, id));
+  if (!index_.class_facts(class_name)) return Value::unknown(ids_.symbol(context, &index_, 0));
+  return make_object(class_name, context, 0, Nature::kArgument, state);
+}
+
 Value Inputs::constructor_argument(const Function& constructor, std::size_t at, ContextId inner,
                                    State& state) {
   const Parameter& parameter = constructor.parameters[at];

@@ -30,13 +30,19 @@ class Runs final : public Evaluator {
     operated.push_back(instruction.name);
     return Value::none();
   }
+  Value object_asked_for(const std::string& class_name, const Activation& /*activation*/,
+                         const Instruction& /*test*/, State& /*state*/) override {
+    asked_for.push_back(class_name);
+    return on_asked ? on_asked() : Value::none();
+  }
   HalvesOfRoot halves_of(std::uint32_t root) override {
     evaluated.push_back(root);
     return halves;
   }
 
   std::vector<std::uint32_t> called, evaluated;
-  std::vector<std::string> operated;
+  std::vector<std::string> operated, asked_for;
+  std::function<Value()> on_asked;
   std::vector<Value> handed;
   std::function<Value(const std::vector<Value>&, State&)> on_call;
   HalvesOfRoot halves;

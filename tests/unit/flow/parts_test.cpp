@@ -105,7 +105,7 @@ TEST_CASE_METHOD(Code, "ranks: what is asked of a tensor is its rank, and a comp
 }
 
 TEST_CASE_METHOD(Code, "conditions: a check of a dtype leaves what has it") {
-  Conditions conditions{program, effects, memory};
+  Conditions conditions{program, effects, memory, runs};
   Casts casts{names, memory};
   give(1,
        Value({Alternative::tensor(Dtype::kFloat32, Rank{}), Alternative::tensor(Dtype::kBFloat16, Rank{})}));
@@ -119,7 +119,7 @@ TEST_CASE_METHOD(Code, "conditions: a check of a dtype leaves what has it") {
 }
 
 TEST_CASE_METHOD(Code, "conditions: a check says what an input is") {
-  Conditions conditions{program, effects, memory};
+  Conditions conditions{program, effects, memory, runs};
   Casts casts{names, memory};
   Alternative input = Alternative::tensor(Dtype::kFloat16, Rank{});
   input.assumed = true;

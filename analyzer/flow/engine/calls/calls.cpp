@@ -21,6 +21,12 @@ Value where(const Value& given, const std::vector<Alternative>& receivers, Symbo
   }
   return Value(std::move(out));
 }
+
+// Whether it is known on what it depends that these are called: without, nothing tells it from the others.
+bool are_chosen(const std::vector<Alternative>& receivers) {
+  return std::all_of(receivers.begin(), receivers.end(),
+                     [](const Alternative& each) { return each.symbols != 0 && !each.uncertain; });
+}
 }  // namespace
 
 // An object of unknown class may run anything.
@@ -162,7 +168,10 @@ bool Calls::call_instruction(Activation& activation, const Instruction& instruct
         is_unknown ? std::optional(escapes_.unknown_call(activation, instruction, branch))
                    : result_of(callees.functions[i], activation, instruction, callees, arguments, branch);
     if (!value) continue;
-    result = join(result, count == 1 ? *value : weakened(*value), symbols_);
+    const bool is_one_of = count > 1;
+    const bool is_chosen = is_one_of && called != callees.receivers.end() && are_chosen(called->second);
+    const Value by_choice = is_chosen ? where(*value, called->second, symbols_) : *value;
+    result = join(result, is_one_of && !is_chosen ? weakened(*value) : by_choice, symbols_);
     if (joined) {
       joined = join({&*joined, &branch}, symbols_, {activation.context});
     } else {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "analyzer/flow/engine/conditions/proved_ranks.h"
+#include "analyzer/flow/engine/evaluator.h"
 #include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/engine/speculation.h"
@@ -13,8 +14,12 @@ namespace dtype_guard::flow {
 
 class Conditions {
  public:
-  Conditions(const Program& program, Effects& effects, Memory& memory)
-      : program_(program), index_(program.functions), effects_(effects), memory_(memory) {}
+  Conditions(const Program& program, Effects& effects, Memory& memory, Evaluator& evaluator)
+      : program_(program),
+        index_(program.functions),
+        effects_(effects),
+        memory_(memory),
+        evaluator_(evaluator) {}
 
   // refine.cpp: false when the condition cannot have that truth.
   bool refine(const Activation& activation, State& state, ValueId condition, bool truth, int depth = 0);
@@ -30,6 +35,7 @@ class Conditions {
                          bool equal);
   bool refine_truth(const Activation& activation, State& state, const Instruction& comparison, bool equal,
                     int depth);
+  bool refine_class(const Activation& activation, State& state, const Instruction& test, bool wanted);
   bool is_dtype_still(const State& state, ValueId source, const Value& asked) const;
   bool restrict_dtypes(const Activation& activation, State& state, ValueId value,
                        const std::vector<Dtype>& dtypes, bool keep, int depth = 0);
@@ -45,6 +51,7 @@ class Conditions {
   const FunctionIndex& index_;
   Effects& effects_;
   Memory& memory_;
+  Evaluator& evaluator_;
 };
 
 }  // namespace dtype_guard::flow

@@ -4,9 +4,11 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/conditions/class_tests.h"
 #include "analyzer/flow/engine/conditions/conditions.h"
 #include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/values/ranks.h"
 #include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
@@ -127,6 +129,8 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
       if (definition->args.size() == 2) keep_by_rank(activation, state, *definition, equal);
       if (!refine_comparison(activation, state, *definition, equal)) return false;
       if (!refine_truth(activation, state, *definition, equal, depth)) return false;
+    } else if (name.starts_with(kIsInstance)) {
+      if (!refine_class(activation, state, *definition, wanted)) return false;
     } else {
       const Value asked = value(state, definition->args[0].value);
       const Value kept = left_by_test(name, asked, state, wanted);
@@ -152,6 +156,21 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
   }
   const Value before = value(state, condition);
   return narrow(state, before, Value(std::move(settled)));
+}
+
+// What was not known is an object of the class behind the test, as a caller hands one in.
+bool Conditions::refine_class(const Activation& activation, State& state, const Instruction& test,
+                              bool wanted) {
+  const Value asked = value(state, test.args[0].value);
+  const std::string class_name = test.name.substr(kIsInstance.size());
+  LeftByClass left = left_by_class(asked, class_name, program_.classes, state, wanted);
+  const bool has_name = std::all_of(asked.begin(), asked.end(), [](const Alternative& each) {
+    return each.kind != Kind::kUnknown || each.symbols != 0;
+  });
+  if (left.is_open && !has_name) return true;
+  if (left.is_open && left.kept.is_bottom())
+    left.kept = evaluator_.object_asked_for(class_name, activation, test, state);
+  return left.kept == asked || narrow(state, asked, left.kept);
 }
 
 // What an unseen function was asked about a tensor or its dtype may be just what the call wants: the

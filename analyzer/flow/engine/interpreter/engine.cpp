@@ -32,6 +32,13 @@ bool is_captured(HeapId frame, const Value& given_back, const State& state) {
            });
   });
 }
+
+// What the block gives back, and the state that it leaves.
+void finish(Activation& activation, const Value& result, State state) {
+  state.values = {};
+  state.values.change(kResult) = result;
+  activation.returns.insert_or_assign(activation.block, std::move(state));
+}
 }  // namespace
 
 Engine::Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
@@ -92,6 +99,11 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
 
 void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
   roots_.evaluate_root(function, proved, others);
+}
+
+Value Engine::object_asked_for(const std::string& class_name, const Activation& activation,
+                               const Instruction& test, State& state) {
+  return inputs_.object_asked_for(class_name, ids_.context(activation.context, &test), state);
 }
 
 HalvesOfRoot Engine::halves_of(std::uint32_t root) {
@@ -239,12 +251,6 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
   }
   finish(activation, Value(), std::move(state));  // a block without terminator
   return out;
-}
-
-void Engine::finish(Activation& activation, const Value& result, State state) {
-  state.values = {};
-  state.values.change(kResult) = result;
-  activation.returns.insert_or_assign(activation.block, std::move(state));
 }
 
 }  // namespace dtype_guard::flow

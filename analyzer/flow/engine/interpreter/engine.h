@@ -62,6 +62,8 @@ class Engine final : public Evaluator {
   Value call(std::uint32_t function, std::vector<Value> arguments, State& state, ContextId context,
              const Activation* caller, bool& alive, const Instruction* site = nullptr) override;
   Value operation(const Activation& activation, const Instruction& instruction, State& state) override;
+  Value object_asked_for(const std::string& class_name, const Activation& activation, const Instruction& test,
+                         State& state) override;
   HalvesOfRoot halves_of(std::uint32_t root) override;
 
  private:
@@ -70,7 +72,6 @@ class Engine final : public Evaluator {
   void run(Activation& activation, State entry);
   Edges execute(Activation& activation, BlockId block, State state);
   void note_watched(const Instruction& instruction, const State& state);
-  static void finish(Activation& activation, const Value& result, State state);
   // transfer.cpp: false when the path ends here.
   bool transfer(Activation& activation, const Instruction& instruction, State& state);
 
@@ -96,7 +97,7 @@ class Engine final : public Evaluator {
   Conversions conversions_{subject_.program, root_, names_, effects_, memory_};
   Registrations registrations_{index_, root_, names_, memory_};
   Ranks ranks_{names_, made_, rounds_, memory_};
-  Conditions conditions_{subject_.program, effects_, memory_};
+  Conditions conditions_{subject_.program, effects_, memory_, *this};
   Casts casts_{names_, memory_};
   Marks marks_{names_, memory_};
   Sinks sinks_{subject_, names_, effects_, questions_, rounds_, memory_};

@@ -88,7 +88,7 @@ struct Conversions::Conversion {
   Alternative like;         // a dtype, or the tensor whose data is taken over
   bool perhaps = false;     // of what may be meant one is converted
   bool one_by_one = false;  // all are, unless something decides it of each
-  bool as_made = false;     // it is made so, in a dtype that is not known
+  bool as_made = false;     // it is made so, in a dtype that is not known or that a setting told
   std::vector<HeapId> seen = {};
   std::vector<Alternative> choices = {};  // several known dtypes, of which one it is
 
@@ -122,7 +122,11 @@ void Conversions::retype(const Activation& activation, const Instruction& instru
     return (each.kind == Kind::kDtype || each.kind == Kind::kTensor) && each.dtype != Dtype::kUndefined;
   });
   if (all_known && dtypes.size() > 1) how.choices = dtypes;
-  how.as_made = is_named(Named::kMadeInDtype, instruction.name) && !all_known;
+  // What a setting told a constructor, its conversion of the model goes on to tell.
+  const bool all_assumed = std::all_of(dtypes.begin(), dtypes.end(), [](const Alternative& each) {
+    return each.kind == Kind::kDtype && each.assumed;
+  });
+  how.as_made = is_named(Named::kMadeInDtype, instruction.name) && (!all_known || all_assumed);
   how.aim_at(target, state, ids_.in_round());
   for (const Alternative& each : target) {
     const bool to_half = known && is_half(dtypes[0].dtype);

@@ -49,7 +49,12 @@ Value Dictionaries::one_of_dictionary(const HeapObject& dictionary, const Value&
   if (out.size() == 1) return out;
   const SymbolSetId decides = symbols_of(key, symbols_);
   std::vector<Alternative> all = out.alternatives();
-  for (Alternative& each : all) each.symbols = symbols_.unite(each.symbols, decides);
+  // What else goes by that key is not known: what one of these does need not come to what another does.
+  for (Alternative& each : all) {
+    each.symbols = symbols_.unite(each.symbols, decides);
+    each.uncertain =
+        each.uncertain || each.kind == Alternative::Kind::kClosure || each.kind == Alternative::Kind::kObject;
+  }
   return Value(std::move(all));
 }
 

@@ -9,6 +9,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
+#include "analyzer/flow/engine/conditions/class_tests.h"
 #include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/operators/shape_questions.h"
@@ -357,6 +358,10 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
   if (auto out = size_in_bytes(asked)) return out;
   if (const auto known = asked.count() == 1 ? is_of_kind(asked.name, asked.operand(0), state) : std::nullopt)
     return fact(asked, known);
+  if (instruction.name.starts_with(kIsInstance)) {
+    const std::string_view of = std::string_view(instruction.name).substr(kIsInstance.size());
+    return fact(asked, is_instance(asked.operand(0), of, subject_.program.classes, state));
+  }
   if (asked.of_shape) {
     Alternative number = is_named(Named::kValueOfTensor, asked.name)
                              ? Alternative::real()
