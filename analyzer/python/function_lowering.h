@@ -188,6 +188,7 @@ class FunctionLowering {
   std::optional<ValueId> reduced(const std::vector<Given>& arguments);
   std::optional<ValueId> checkpointed(const std::string& name, const std::vector<Given>& arguments);
   void put_registered_in(ValueId table, const Entity& entity);
+  void fill_registry(const Node& name, ValueId table);
   ValueId global_value(const Entity& entity);
   // What is made of each thing that a global may be, by one question for each of them.
   ValueId chosen(const Entity& entity, const std::function<ValueId(const Entity&)>& make);

@@ -135,6 +135,12 @@ void FunctionLowering::put_registered_in(ValueId table, const Entity& entity) {
   }
 }
 
+// The decorators below run before anything else asks for it.
+void FunctionLowering::fill_registry(const Node& name, ValueId table) {
+  const Entity entity = name.is("identifier") ? unit_.modules().global(unit_.file(), name.text()) : Entity();
+  if (entity.kind == Entity::Kind::kValue && entity.file == &unit_.file()) put_registered_in(table, entity);
+}
+
 // torch.arange(0, 64, 2).float(): what PyTorch makes when the module is run, methods of that, arithmetic with
 // it, and names of it.
 bool FunctionLowering::is_settled(const Node& written, const SourceFile& file, int depth) const {

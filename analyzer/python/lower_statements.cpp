@@ -116,7 +116,11 @@ void FunctionLowering::assignment(const Node& node) {
     return;
   }
   if (!several && assign_buffer(left, right)) return;
-  if (!several) return assign(left, value(right));
+  if (!several) {
+    const ValueId given = value(right);
+    if (is_module_code() && right.is("dictionary")) fill_registry(left, given);
+    return assign(left, given);
+  }
   const std::vector<Node> targets = left.children();
   if (right.is("expression_list") || right.is("tuple") || right.is("list")) {
     if (const auto all = in_turn(right.children(), targets)) {

@@ -60,8 +60,7 @@ Value Dictionaries::one_of_dictionary(const HeapObject& dictionary, const Value&
 
 Key Dictionaries::named_by(const HeapObject& object, const Value& text) const {
   const Alternative* one = text.single();
-  if (!one || one->kind != Kind::kString || !one->has_number || !object.rest.is_bottom())
-    return {Key::Kind::kAny, 0};
+  if (!one || one->kind != Kind::kString || !one->has_number) return {Key::Kind::kAny, 0};
   for (const auto& [key, cell] : object.cells) {
     const bool is_it =
         key.kind == Key::Kind::kField && Alternative::text(ids_.field_name(key.id)).number == one->number;
