@@ -206,8 +206,9 @@ class Builder {
     if (!is_torch_operator(recorded.api)) settle_masks(recorded.operands);
     const Api* api = contract(recorded.api);
     const bool is_implied = is_implied_dtype(journal, recorded);
-    Violation violation = is_implied ? describe_implied_dtype(journal, recorded)
-                                     : describe(recorded, api != nullptr ? api->kind : ApiKind::kAttention);
+    Violation violation =
+        is_implied ? describe_implied_dtype(journal, recorded)
+                   : describe_violation(recorded, api != nullptr ? api->kind : ApiKind::kAttention);
     Finding finding;
     if (is_implied) finding.level = Level::kWarning;
     finding.rule = violation.rule;
@@ -233,14 +234,6 @@ class Builder {
     merge(std::move(finding));
   }
 
-  static Violation describe(const JournalFinding& recorded, ApiKind kind) {
-    if (!recorded.reinterpreted) return describe_violation(recorded.api, kind, recorded.operands);
-    std::uint32_t written = 0;
-    for (const JournalOrigin& origin : recorded.origins)
-      if (origin.operand == *recorded.reinterpreted) written = origin.packed;
-    return describe_reinterpretation(recorded.api, kind, recorded.operands, *recorded.reinterpreted, written);
-  }
-
   static void add_operand(Finding& finding, const JournalOperand& operand) {
     if ((operand.flags & kOperandPresent) == 0) return;
     FindingOperand result;
@@ -262,11 +255,16 @@ class Builder {
           !is_widened(journal, recorded, origin))
         continue;
       std::optional<std::size_t> last;
-      for (const std::uint32_t site : way_from_origin(journal.sites, origin.sites))
-        last = step_index(finding, journal, journal.sites.at(site), site == origin.sites.front() ? role : "");
+      const std::vector<std::uint32_t> way = way_from_origin(journal.sites, origin.sites);
+      for (const std::uint32_t site : way) last = step_index(finding, journal, origin.sites, site);
       auto operand = std::find_if(finding.operands.begin(), finding.operands.end(),
                                   [&](const FindingOperand& one) { return one.role == role; });
       if (operand != finding.operands.end()) operand->origin = last;
+      if (!last || way.back() != origin.sites.front()) continue;
+      std::vector<std::string> roles;  // all that the step gave their dtype
+      for (const FindingOperand& one : finding.operands)
+        if (one.origin == last) roles.push_back(one.role);
+      finding.path[*last].note = step_of(journal, origin.sites, way.back(), roles).note;
     }
     if (finding.path.empty()) return;
     finding.location = opening(finding);
@@ -290,17 +288,27 @@ class Builder {
     finding.path.push_back(std::move(step));
   }
 
-  std::size_t step_index(Finding& finding, const Journal& journal, const JournalFinding& site,
-                         const std::string& role) {
-    PathStep step = origin_step(site, role);
+  PathStep step_of(const Journal& journal, const std::vector<std::uint32_t>& chain, std::uint32_t number,
+                   const std::vector<std::string>& roles) {
+    const JournalFinding& site = journal.sites.at(number);
+    PathStep step = origin_step(site, roles);
     step.backtrace = stacks_.resolve(journal, site);
     step.location = stacks_.place_of(step.backtrace);
+    const JournalFinding* source = source_of_wide_operand(journal.sites, chain, number);
+    if (source == nullptr || is_promotion(*source)) return step;
+    const SourceLocation place = stacks_.place_of(stacks_.resolve(journal, *source));
+    step.note += fmt::format("; its {} operand was {}", step.after, origin_step(*source, {}).note);
+    if (place.line != 0) step.note += fmt::format(" at {}:{}", place.file, place.line);
+    return step;
+  }
+
+  std::size_t step_index(Finding& finding, const Journal& journal, const std::vector<std::uint32_t>& chain,
+                         std::uint32_t number) {
+    PathStep step = step_of(journal, chain, number, {});
     for (std::size_t i = 0; i < finding.path.size(); ++i) {
       const PathStep& known = finding.path[i];
-      if (known.op != step.op || known.after != step.after || !same_stack(known.backtrace, step.backtrace))
-        continue;
-      if (!role.empty() && known.note != step.note) finding.path[i].note = step.note;
-      return i;
+      if (known.op == step.op && known.after == step.after && same_stack(known.backtrace, step.backtrace))
+        return i;
     }
     finding.path.push_back(std::move(step));
     return finding.path.size() - 1;

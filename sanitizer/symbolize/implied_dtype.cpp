@@ -8,6 +8,7 @@
 #include "rules/contracts/roles.h"
 #include "rules/text/lists.h"
 #include "sanitizer/protocol/journal.h"
+#include "sanitizer/symbolize/opening.h"
 
 namespace dtype_guard::san {
 

@@ -1,5 +1,8 @@
 #include "sanitizer/symbolize/opening.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -7,10 +10,122 @@
 #include <vector>
 
 #include "rules/dtype/dtype.h"
+#include "rules/text/lists.h"
 #include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/violation.h"
 
 namespace dtype_guard::san {
+namespace {
+
+struct StepDtypes {
+  std::vector<std::string> inputs;
+  std::string after;
+};
+
+StepDtypes dtypes_of(const JournalFinding& site) {
+  StepDtypes dtypes;
+  for (const JournalOperand& operand : site.operands) {
+    if ((operand.flags & kOperandPresent) == 0) continue;
+    std::string dtype = dtype_text(operand.packed);
+    if ((operand.flags & kOperandOutput) == 0)
+      dtypes.inputs.push_back(std::move(dtype));
+    else if (dtypes.after.empty())
+      dtypes.after = std::move(dtype);
+  }
+  return dtypes;
+}
+
+// A cast to the dtype that its operand has: it changes nothing, and says that this dtype is meant.
+bool is_to_own_dtype(const StepDtypes& dtypes) {
+  return !dtypes.inputs.empty() && std::all_of(dtypes.inputs.begin(), dtypes.inputs.end(),
+                                               [&](const std::string& one) { return one == dtypes.after; });
+}
+
+// An operator of PyTorch: its operands have no roles.
+bool is_operator(const JournalFinding& site) {
+  return std::all_of(site.operands.begin(), site.operands.end(),
+                     [](const JournalOperand& operand) { return operand.role.empty(); });
+}
+
+// Whether an operator of a chain is told beside the one behind it.
+bool leads_on(const JournalFinding& later, const JournalFinding& earlier) {
+  return is_to_own_dtype(dtypes_of(later)) || (is_promotion(later) && is_promotion(earlier));
+}
+
+PathStep operator_step(const JournalFinding& site, const std::vector<std::string>& roles) {
+  const StepDtypes dtypes = dtypes_of(site);
+  PathStep step;
+  step.op = site.api;
+  step.after = dtypes.after;
+  const auto other = std::find_if(dtypes.inputs.begin(), dtypes.inputs.end(),
+                                  [&](const std::string& dtype) { return dtype != dtypes.after; });
+  step.before = other != dtypes.inputs.end() ? *other : dtypes.inputs.empty() ? "" : dtypes.inputs.front();
+  const char* how = dtypes.inputs.empty()     ? "made"
+                    : is_promotion(site)      ? "promoted"
+                    : is_to_own_dtype(dtypes) ? "kept so"
+                                              : "cast";
+  const char* verb = roles.empty() ? "" : roles.size() == 1 ? " is " : " are ";
+  step.note = fmt::format("{}{}{} by {}({})", quoted_list(roles, "and"), verb, how, site.api,
+                          fmt::join(dtypes.inputs, ", "));
+  return step;
+}
+
+}  // namespace
+
+bool is_promotion(const JournalFinding& site) {
+  if (!is_operator(site)) return false;
+  const StepDtypes dtypes = dtypes_of(site);
+  const auto equal =
+      static_cast<std::size_t>(std::count(dtypes.inputs.begin(), dtypes.inputs.end(), dtypes.after));
+  return equal != 0 && equal != dtypes.inputs.size();
+}
+
+std::vector<std::uint32_t> way_from_origin(const std::map<std::uint32_t, JournalFinding>& sites,
+                                           const std::vector<std::uint32_t>& chain) {
+  std::vector<std::uint32_t> way;
+  for (const std::uint32_t number : chain) {
+    const auto found = sites.find(number);
+    if (found == sites.end()) continue;
+    if (!way.empty() && is_operator(found->second) && !leads_on(sites.at(way.back()), found->second)) break;
+    way.push_back(number);
+  }
+  return {way.rbegin(), way.rend()};
+}
+
+const JournalFinding* source_of_wide_operand(const std::map<std::uint32_t, JournalFinding>& sites,
+                                             const std::vector<std::uint32_t>& chain, std::uint32_t number) {
+  const auto promotion = sites.find(number);
+  if (promotion == sites.end() || !is_promotion(promotion->second)) return nullptr;
+  const auto at = std::find(chain.begin(), chain.end(), number);
+  const auto source = at == chain.end() || at + 1 == chain.end() ? sites.end() : sites.find(*(at + 1));
+  const bool gave_it = source != sites.end() && is_operator(source->second) &&
+                       dtypes_of(source->second).after == dtypes_of(promotion->second).after;
+  return gave_it ? &source->second : nullptr;
+}
+
+PathStep origin_step(const JournalFinding& site, const std::vector<std::string>& roles) {
+  if (is_operator(site)) return operator_step(site, roles);
+  std::string inputs, before, after;
+  for (const JournalOperand& operand : site.operands) {
+    if (!((operand.flags & kOperandPresent) != 0)) continue;
+    std::string dtype = dtype_text(operand.packed);
+    if ((operand.flags & kOperandOutput) != 0) {
+      if (after.empty()) after = dtype;
+      continue;
+    }
+    if (before.empty()) before = dtype;
+    inputs += fmt::format("{}{}: {}", inputs.empty() ? "" : ", ", operand.role, dtype);
+  }
+  PathStep step;
+  step.op = site.api;
+  step.before = before;
+  step.after = after;
+  step.note = roles.empty() ? fmt::format("{} ({})", site.api, inputs)
+                            : fmt::format("{} {} written as {} by {} ({})", quoted_list(roles, "and"),
+                                          roles.size() == 1 ? "was" : "were", after, site.api, inputs);
+  return step;
+}
+
 namespace {
 
 std::size_t bits_of(const std::string& dtype) {
@@ -48,7 +163,7 @@ SourceLocation opening(const Finding& finding) {
 bool is_widened(const Journal& journal, const JournalFinding& recorded, const JournalOrigin& origin) {
   constexpr std::size_t kHalf = 16;
   const auto site = origin.sites.empty() ? journal.sites.end() : journal.sites.find(origin.sites.front());
-  if (site == journal.sites.end() || !is_widening(origin_step(site->second, ""))) return false;
+  if (site == journal.sites.end() || !is_widening(origin_step(site->second, {}))) return false;
   const std::size_t own = bits_of(dtype_text(recorded.operands[origin.operand].packed));
   return std::any_of(recorded.operands.begin(), recorded.operands.end(), [&](const JournalOperand& other) {
     const bool is_present = (other.flags & kOperandPresent) != 0;

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <map>
 #include <optional>
 
 #include "rules/catalog/catalog.h"
@@ -304,95 +303,17 @@ Violation describe_reinterpretation(const std::string& api, ApiKind kind,
               operand.role, api, said, real, said)};
 }
 
-namespace {
-
-struct StepDtypes {
-  std::vector<std::string> inputs;
-  std::string after;
-};
-
-StepDtypes dtypes_of(const JournalFinding& site) {
-  StepDtypes dtypes;
-  for (const JournalOperand& operand : site.operands) {
-    if ((operand.flags & kOperandPresent) == 0) continue;
-    std::string dtype = dtype_text(operand.packed);
-    if ((operand.flags & kOperandOutput) == 0)
-      dtypes.inputs.push_back(std::move(dtype));
-    else if (dtypes.after.empty())
-      dtypes.after = std::move(dtype);
-  }
-  return dtypes;
-}
-
-// An operator of PyTorch: its operands have no roles.
-bool is_operator(const JournalFinding& site) {
-  return std::all_of(site.operands.begin(), site.operands.end(),
-                     [](const JournalOperand& operand) { return operand.role.empty(); });
-}
-
-PathStep operator_step(const JournalFinding& site, const std::string& role) {
-  const StepDtypes dtypes = dtypes_of(site);
-  PathStep step;
-  step.op = site.api;
-  step.after = dtypes.after;
-  const auto other = std::find_if(dtypes.inputs.begin(), dtypes.inputs.end(),
-                                  [&](const std::string& dtype) { return dtype != dtypes.after; });
-  step.before = other != dtypes.inputs.end() ? *other : dtypes.inputs.empty() ? "" : dtypes.inputs.front();
-  const char* how = dtypes.inputs.empty() ? "made" : is_promotion(site) ? "promoted" : "cast";
-  step.note = fmt::format("{}{} by {}({})", role.empty() ? "" : fmt::format("'{}' is ", role), how, site.api,
-                          fmt::join(dtypes.inputs, ", "));
-  return step;
-}
-
-}  // namespace
-
-bool is_promotion(const JournalFinding& site) {
-  if (!is_operator(site)) return false;
-  const StepDtypes dtypes = dtypes_of(site);
-  const auto equal =
-      static_cast<std::size_t>(std::count(dtypes.inputs.begin(), dtypes.inputs.end(), dtypes.after));
-  return equal != 0 && equal != dtypes.inputs.size();
-}
-
-std::vector<std::uint32_t> way_from_origin(const std::map<std::uint32_t, JournalFinding>& sites,
-                                           const std::vector<std::uint32_t>& chain) {
-  std::vector<std::uint32_t> way;
-  for (const std::uint32_t number : chain) {
-    const auto found = sites.find(number);
-    if (found == sites.end()) continue;
-    const bool goes_on = way.empty() || !is_operator(found->second) ||
-                         (is_promotion(sites.at(way.back())) && is_promotion(found->second));
-    if (!goes_on) break;
-    way.push_back(number);
-  }
-  return {way.rbegin(), way.rend()};
-}
-
-PathStep origin_step(const JournalFinding& site, const std::string& role) {
-  if (is_operator(site)) return operator_step(site, role);
-  std::string inputs, before, after;
-  for (const JournalOperand& operand : site.operands) {
-    if (!((operand.flags & kOperandPresent) != 0)) continue;
-    std::string dtype = dtype_text(operand.packed);
-    if ((operand.flags & kOperandOutput) != 0) {
-      if (after.empty()) after = dtype;
-      continue;
-    }
-    if (before.empty()) before = dtype;
-    inputs += fmt::format("{}{}: {}", inputs.empty() ? "" : ", ", operand.role, dtype);
-  }
-  PathStep step;
-  step.op = site.api;
-  step.before = before;
-  step.after = after;
-  step.note = role.empty() ? fmt::format("{} ({})", site.api, inputs)
-                           : fmt::format("'{}' was written as {} by {} ({})", role, after, site.api, inputs);
-  return step;
-}
-
 Violation describe_violation(const std::string& api, ApiKind kind,
                              const std::vector<JournalOperand>& operands) {
   return Judge(api, kind, operands).run();
+}
+
+Violation describe_violation(const JournalFinding& recorded, ApiKind kind) {
+  if (!recorded.reinterpreted) return describe_violation(recorded.api, kind, recorded.operands);
+  std::uint32_t written = 0;
+  for (const JournalOrigin& origin : recorded.origins)
+    if (origin.operand == *recorded.reinterpreted) written = origin.packed;
+  return describe_reinterpretation(recorded.api, kind, recorded.operands, *recorded.reinterpreted, written);
 }
 
 }  // namespace dtype_guard::san

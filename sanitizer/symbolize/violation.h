@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,16 +31,8 @@ Violation describe_reinterpretation(const std::string& api, ApiKind kind,
                                     const std::vector<JournalOperand>& operands, std::size_t at,
                                     std::uint32_t written);
 
-// Whether the site is an operator that raised an operand to the dtype that another one had.
-bool is_promotion(const JournalFinding& site);
-
-// The sites of an origin's chain (the writer first) that the report tells, in the order in which they ran: of
-// operators those back to the first of the promotions that follow one another, or the one cast or factory.
-std::vector<std::uint32_t> way_from_origin(const std::map<std::uint32_t, JournalFinding>& sites,
-                                           const std::vector<std::uint32_t>& chain);
-
-// One call of an origin's chain; `role` is the operand that it became, where it wrote that itself.
-PathStep origin_step(const JournalFinding& site, const std::string& role);
+// Of a call that was recorded: what its operands break, or the bits that it was given.
+Violation describe_violation(const JournalFinding& recorded, ApiKind kind);
 
 // An operand that has a list of its own and may have another's dtype besides is bound to no other: its list
 // takes that dtype in.

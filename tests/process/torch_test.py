@@ -37,7 +37,8 @@ class Torch(Case):
 
     def test_origins(self):
         program = "torch_origins.py"
-        for name, step in (("promoted", "promoted by aten::mul(bfloat16, float32)"), ("cast", "cast by aten::to(bfloat16)"),
+        for name, step in (("promoted", "promoted by aten::mul(bfloat16, float32)"), ("promoted_and_kept", "kept so by aten::to(float32)"),
+                           ("cast", "cast by aten::to(bfloat16)"),
                            ("made", "made by aten::zeros()"),
                            ("through_views_and_in_place", "promoted by aten::add(bfloat16, float32)"),
                            ("number_of_no_dimension", "cast by aten::to(bfloat16)"), ("stacked", "promoted by aten::stack(bfloat16, float32)"),
@@ -51,8 +52,25 @@ class Torch(Case):
                 self.assertEqual(operands(finding), {"q": FLOAT, "k": LOW, "v": LOW})
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q"])
                 self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
-                self.assertTrue(finding["path"][-1]["note"].endswith(step), finding["path"][-1]["note"])
+                self.assertIn(f"'q' is {step}", finding["path"][-1]["note"])
                 self.assertEqual(finding["count"], {"recycled": 50, "in_a_loop": 20}.get(name, 1))
+
+    def test_the_operand_that_was_as_wide(self):
+        """A table, a parameter or a cache: the note says where it came from, for that line may be the one to edit."""
+        program = "torch_origins.py"
+        for name, came in (("promoted", "made by aten::ones()"), ("by_a_cast_table", "cast by aten::to(bfloat16)")):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                [finding] = report["findings"]
+                self.assertEqual(self.opening(finding), (program, marked_line(program, name)))
+                self.assertRegex(finding["path"][0]["note"], rf"; its float32 operand was {re.escape(came)} at .*{program}:{marked_line(program, 'table: ' + name)}$")
+
+    def test_one_step_of_several_operands(self):
+        program = "torch_origins.py"
+        _, report = self.watched(program, "both")
+        [finding] = report["findings"]
+        self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q", "k"])
+        self.assertTrue(finding["path"][-1]["note"].startswith("'q' and 'k' are promoted by aten::mul(bfloat16, float32)"), finding["path"])
 
     def test_code_that_is_freed(self):
         """Another code lies at its address later: each finding opens at its own line."""
@@ -177,6 +195,7 @@ class Torch(Case):
                 ("wide_scores", "aten::softmax", "scores", "attention-implicit-promotion"),
                 ("wide_values", "aten::matmul", "b", "attention-implicit-promotion"),
                 ("by_einsum", "aten::softmax", "scores", "attention-implicit-promotion"),
+                ("to_device_after", "aten::softmax", "scores", "attention-implicit-promotion"),
                 ("fused", "scaled_dot_product_attention", "q", "attention-implicit-promotion"),
                 ("var_attention", "scaled_dot_product_attention", "q", "attention-mixed-dtypes")):
             with self.subTest(name=name):
@@ -186,7 +205,8 @@ class Torch(Case):
                 self.assertEqual(finding["level"], "warning" if rule == "attention-implicit-promotion" else "error")
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], [role])
                 self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
-        for name in ("right_eager", "right_float32", "right_autocast", "right_router", "right_cast_table", "right_cast_before_projection"):
+        for name in ("right_eager", "right_float32", "right_autocast", "right_router", "right_cast_table", "right_cast_before_projection",
+                     "right_cast_to_own_fused"):
             with self.subTest(name=name):
                 _, report = self.watched(program, name)
                 self.assertEqual((report["findings"], [note for note in self.notes(report) if "by hand" in note]), ([], []))
@@ -194,13 +214,13 @@ class Torch(Case):
     def test_casts_that_are_written(self):
         """Of attention by hand they are a note with the cast's line, and no finding."""
         program = "torch_by_hand.py"
-        for name, casts, operands_cast in (("right_cast_query", "to", 1), ("right_cast_values", "to", 1)):
+        for name, before in (("right_cast_query", LOW), ("right_cast_values", LOW), ("right_cast_to_own", FLOAT)):
             with self.subTest(name=name):
                 _, report = self.watched(program, name)
                 self.assertEqual(report["findings"], [])
                 [note] = self.notes(report)
-                self.assertRegex(note, rf"^torch: attention that is written by hand is computed in float32, for aten::{casts}\(bfloat16\) casts what it is "
-                                       rf"given at .*{program}:{marked_line(program, name)}: {operands_cast} operands. A cast that is written is no finding$")
+                self.assertRegex(note, rf"^torch: attention that is written by hand is computed in float32, for aten::to\({before}\) casts what it is "
+                                       rf"given at .*{program}:{marked_line(program, name)}: 1 operand. A cast that is written is no finding$")
         _, report = self.watched(program, "right_wide_on_purpose")
         self.assertEqual((report["findings"], len(self.notes(report))), ([], 2))
 
@@ -236,7 +256,7 @@ class Torch(Case):
                 self.assertEqual(operands(finding), {"q": FLOAT, "k": FLOAT, "v": LOW})
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q", "k"])
                 self.assertEqual(self.opening(finding), ("x_transformers.py", place))
-                self.assertEqual(finding["path"][0]["note"], f"promoted by {step}")
+                self.assertTrue(finding["path"][0]["note"].startswith(f"promoted by {step}; its float32 operand was "), finding["path"][0]["note"])
                 notes = [step["note"] for step in finding["path"]]
                 for role in "qk":
                     self.assertTrue(any(note.startswith(f"'{role}' is promoted by aten::cat") for note in notes), notes)

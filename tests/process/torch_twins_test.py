@@ -55,7 +55,7 @@ class Twins(Case):
         self.assertEqual((finding["rule"], finding["api"]), ("attention-mixed-dtypes", "fla.chunk_rwkv7"))
         self.assertEqual([sink["role"] for sink in finding["sinks"]], ["k"])
         self.assertEqual(self.opening(finding), (PROGRAM, marked_line(PROGRAM, "rwkv7")))
-        self.assertEqual(finding["path"][0]["note"], "'k' is promoted by aten::addcmul(bfloat16, bfloat16, float32)")
+        self.assertTrue(finding["path"][0]["note"].startswith("'k' is promoted by aten::addcmul(bfloat16, bfloat16, float32)"), finding["path"])
 
     def test_key_of_rwkv7_with_the_assertion(self):
         """It comes before any record: nothing is seen, and nothing was called."""

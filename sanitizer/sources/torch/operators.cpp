@@ -20,12 +20,15 @@ Part part_of(const char* name) {
   constexpr const char* kProducts[] = {"aten::matmul", "aten::bmm", "aten::baddbmm", "aten::baddbmm_",
                                        "aten::einsum"};
   constexpr const char* kSoftmaxes[] = {"aten::softmax", "aten::_softmax"};
+  constexpr const char* kCasts[] = {"aten::to", "aten::type_as"};
   for (const char* one : kProjections)
     if (strcmp(one, name) == 0) return Part::kProjection;
   for (const char* one : kProducts)
     if (strcmp(one, name) == 0) return Part::kProduct;
   for (const char* one : kSoftmaxes)
     if (strcmp(one, name) == 0) return Part::kSoftmax;
+  for (const char* one : kCasts)
+    if (strcmp(one, name) == 0) return Part::kCast;
   return starts_with(name, "aten::conv") ? Part::kProjection : Part::kNone;
 }
 

@@ -22,6 +22,7 @@ enum class Part : std::uint8_t {
   kProjection,  // by weights: what comes out has the dtype of the model, whatever promoted before
   kProduct,     // of two activations, or by weights where one has two dimensions
   kSoftmax,
+  kCast,      // the program names the dtype that it wants
   kFunction,  // none of PyTorch's: an autograd Function, named by its class
   kNode,      // an autograd node that the engine runs
 };

@@ -74,6 +74,7 @@ std::uint8_t flags_of_result(const OpenRecord& open, Result result) {
     case Part::kSoftmax:
       return (before & kScores) != 0 ? kWeightsOfValues : 0;
     case Part::kNone:
+    case Part::kCast:
     case Part::kFunction:
     case Part::kNode:
       break;
@@ -133,6 +134,26 @@ std::uint64_t elements_of(TensorView tensor) {
   for (std::size_t i = 0; i < tensor.dimensions() && i < kMostDimensions; ++i)
     count *= static_cast<std::uint64_t>(tensor.sizes()[i]);
   return count;
+}
+
+// A cast to the dtype that a tensor has is a word of the program on it: it would have been made so here, if a
+// promotion had not done that before. Python casts to a device alone by the operator that has eight
+// arguments, whose dtype is the tensor's own.
+bool names_dtype(const OpenRecord& open, const Record& record) {
+  constexpr std::size_t kArgumentsOfDevice = 8;
+  return open.op->part == Part::kCast && inputs_of(record).count != kArgumentsOfDevice;
+}
+
+void note_cast_to_own_dtype(StorageEntry* entry, const OpenRecord& open, ScalarType dtype) {
+  if (entry == nullptr || entry->chain.dtype != dtype || (entry->chain.flags & kImplied) == 0) return;
+  Step step = {};
+  step.name = open.op->name;
+  step.kind = SiteKind::kCast;
+  step.result = step.operands[0] = dtype;
+  step.operand_count = 1;
+  const std::uint8_t flags = (entry->chain.flags & ~kImplied) | kCast;
+  if (const SiteNumber site = sites.find(step)) entry->chain = entry->chain.behind(site, dtype);
+  entry->chain.flags = flags;
 }
 
 // A table, a scale or weights widen what they are broadcast over. Where the larger operand is the wide one,
@@ -225,8 +246,11 @@ void note_results(const OpenRecord& open, const Record& record) {
     const ScalarType dtype = tensor.dtype();
     if (dtype >= kScalarTypeCount || !kScalarTypes[dtype].is_float) return true;
     const std::uintptr_t storage = tensor.storage();
-    if (is_operand(open, storage, dtype)) return true;
     StorageEntry* entry = storage_life.find(storage);
+    if (is_operand(open, storage, dtype)) {
+      if (names_dtype(open, record)) note_cast_to_own_dtype(entry, open, dtype);
+      return true;
+    }
     if (entry == nullptr || entry->is_unannounced != 0) return true;
     if (!is_known || known != dtype) {
       chain = chain_of_result(open, dtype);

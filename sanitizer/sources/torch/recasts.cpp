@@ -49,8 +49,8 @@ void write_recast(Process& process, Scratch& scratch, Recast& one) {
     text << before << "'" << contract->operands[i].role << "'";
     before = ", ";
   }
-  text << " inside, for its operands differ in dtype: " << calls << " calls, " << bytes
-       << " bytes read and written";
+  text << " inside, for its operands differ in dtype: " << calls << (calls == 1 ? " call, " : " calls, ")
+       << bytes << " bytes read and written";
   if (site->python_depth != 0)
     text << ", at " << site->python[0].file << ":" << std::uint64_t{site->python[0].line};
   write_note(process, scratch, text.view());

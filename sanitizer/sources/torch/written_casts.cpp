@@ -30,7 +30,8 @@ void write_cast(Process& process, Scratch& scratch, WrittenCast& one) {
   text << ") casts what it is given";
   if (site->python_depth != 0)
     text << " at " << site->python[0].file << ":" << std::uint64_t{site->python[0].line};
-  text << ": " << times << " operands. A cast that is written is no finding";
+  text << ": " << times << (times == 1 ? " operand" : " operands")
+       << ". A cast that is written is no finding";
   write_note(process, scratch, text.view());
 }
 

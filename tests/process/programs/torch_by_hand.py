@@ -109,6 +109,33 @@ def right_cast_query():
     by_hand(wide[0] * torch.ones(16), wide[1], v)
 
 
+def rotated_query(then):
+    """As GPT-J itself: the tables that rotate q and k are float32, and what comes of that is cast to float32 for the scores."""
+    q, k, v = heads()
+    angle = torch.randn(8, 16)
+    wide = []
+    for x in (q, k):
+        x = x * angle  # call: to_device_after
+        wide.append(then(x.permute(0, 1, 2, 3)))
+    by_hand(*wide, v)
+
+
+def right_cast_to_own():
+    rotated_query(lambda x: x.to(torch.float32))  # call: right_cast_to_own
+
+
+def right_cast_to_own_fused():
+    """The dtype that it has already is the one that is asked for."""
+    q, k, v = heads()
+    q = (q * torch.ones(16)).float()
+    F.scaled_dot_product_attention(q, k.to(torch.float32), v.to(torch.float32))
+
+
+def to_device_after():
+    """A cast to where it is already says nothing of its dtype."""
+    rotated_query(lambda x: x.to("cpu"))
+
+
 def right_cast_values():
     q, k, v = heads()
     weights = torch.softmax(q @ k.transpose(-1, -2), -1, dtype=torch.float32)

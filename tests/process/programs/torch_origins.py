@@ -13,16 +13,32 @@ def low():
     return torch.randn(1, 2, 8, 16, dtype=LOW)
 
 
-def attend(q):
+def attend(q, k=None):
     try:
-        F.scaled_dot_product_attention(q, low(), low())
+        F.scaled_dot_product_attention(q, low() if k is None else k, low())
     except RuntimeError as error:
         print(type(error).__name__, str(error)[:20])
 
 
 def promoted():
-    table = torch.ones(16)
+    table = torch.ones(16)  # call: table: promoted
     attend(low() * table)  # call: promoted
+
+
+def by_a_cast_table():
+    table = torch.ones(16, dtype=LOW).to(torch.float32)  # call: table: by_a_cast_table
+    attend(low() * table)  # call: by_a_cast_table
+
+
+def both():
+    table = torch.ones(16)
+    attend(*[low() * table for _ in range(2)])
+
+
+def promoted_and_kept():
+    """A cast to the dtype that is there already is told, and is no origin."""
+    q = low() * torch.ones(16)  # call: promoted_and_kept
+    attend(q.to(torch.float32))
 
 
 def cast():

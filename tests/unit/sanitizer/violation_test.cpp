@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "sanitizer/protocol/journal.h"
+#include "sanitizer/symbolize/opening.h"
 #include "tests/catch.h"
 
 using namespace dtype_guard;
@@ -211,6 +212,7 @@ TEST_CASE("the way of an operand begins at the first of the promotions that foll
       {2, operator_site("aten::mul", {kBrain, kFloat}, kFloat)},
       {3, operator_site("aten::cat", {kFloat, kBrain}, kFloat)},
       {4, operator_site("aten::to", {kBrain}, kFloat)},
+      {5, operator_site("aten::to", {kFloat}, kFloat)},
   };
   using Way = std::vector<std::uint32_t>;
   CHECK(way_from_origin(sites, {3, 2, 1}) == Way{2, 3});
@@ -219,9 +221,16 @@ TEST_CASE("the way of an operand begins at the first of the promotions that foll
   CHECK(way_from_origin(sites, {3, 4}) == Way{3});
   CHECK(way_from_origin(sites, {3, 9, 2}) == Way{2, 3});  // a site that was not written
   CHECK(way_from_origin(sites, {1}) == Way{1});
-  CHECK(origin_step(sites.at(2), "").note == "promoted by aten::mul(bfloat16, float32)");
-  CHECK(origin_step(sites.at(3), "q").note == "'q' is promoted by aten::cat(float32, bfloat16)");
-  CHECK(origin_step(sites.at(3), "q").before == "bfloat16");
-  CHECK(origin_step(sites.at(4), "").note == "cast by aten::to(bfloat16)");
-  CHECK(origin_step(sites.at(1), "").note == "made by aten::arange()");
+  CHECK(way_from_origin(sites, {5, 2, 1}) == Way{2, 5});  // a cast that changes nothing is no beginning
+  CHECK(origin_step(sites.at(2), {}).note == "promoted by aten::mul(bfloat16, float32)");
+  CHECK(origin_step(sites.at(3), {"q"}).note == "'q' is promoted by aten::cat(float32, bfloat16)");
+  CHECK(origin_step(sites.at(3), {"q", "k"}).note ==
+        "'q' and 'k' are promoted by aten::cat(float32, bfloat16)");
+  CHECK(source_of_wide_operand(sites, {3, 2, 1}, 2) == &sites.at(1));
+  CHECK(source_of_wide_operand(sites, {2}, 2) == nullptr);
+  CHECK(source_of_wide_operand(sites, {4, 1}, 4) == nullptr);
+  CHECK(origin_step(sites.at(3), {"q"}).before == "bfloat16");
+  CHECK(origin_step(sites.at(4), {}).note == "cast by aten::to(bfloat16)");
+  CHECK(origin_step(sites.at(1), {}).note == "made by aten::arange()");
+  CHECK(origin_step(sites.at(5), {"q"}).note == "'q' is kept so by aten::to(float32)");
 }
