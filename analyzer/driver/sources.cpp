@@ -209,7 +209,7 @@ SourceList with_flags(const Options& options, const std::vector<std::string>& so
     const bool language =
         std::find(options.flags->begin(), options.flags->end(), "-x") != options.flags->end();
     if (!source::is_python(source)) {
-      command.arguments = {"c++"};
+      command.arguments = {source.ends_with(".c") ? "cc" : "c++"};  // what a compiler driver takes it for
       if (is_header(source) && !language) command.arguments.insert(command.arguments.end(), {"-x", "c++"});
       command.arguments.insert(command.arguments.end(), options.flags->begin(), options.flags->end());
     }

@@ -6,6 +6,7 @@
 
 #include "rules/operators/dtype_kinds.h"
 #include "rules/operators/evaluation.h"
+#include "rules/operators/library_operators.h"
 #include "rules/operators/steps.h"
 
 namespace dtype_guard {
@@ -274,6 +275,7 @@ Evaluation::Outcome Evaluation::like_first() {
     return unless_refused(tensor == inputs_.end() ? context_.default_dtype : tensor->dtype);
   }
   if (input != nullptr) return unless_refused(input->dtype);
+  if (takes_one_dtype(op_)) return op_.fixed;
   return PromotionError{fmt::format("{} was given no tensor", op_.name)};
 }
 

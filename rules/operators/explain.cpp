@@ -8,6 +8,7 @@
 #include <map>
 #include <vector>
 
+#include "rules/operators/library_operators.h"
 #include "rules/operators/version.h"
 
 namespace dtype_guard {
@@ -182,10 +183,16 @@ std::string autocast_in(const Operator& op, std::string_view device, std::string
   return std::string(words(own));
 }
 
+std::string result_of(const Operator& row) {
+  std::string text = fmt::format("  result: {}", words(row.result));
+  if (takes_one_dtype(row)) return text + fmt::format(", which is {} (it takes no other)", name(row.fixed));
+  if (row.fixed != Dtype::kUndefined) text += fmt::format(" ({})", name(row.fixed));
+  return text;
+}
+
 std::string state_in(const Operator& op, std::string_view release) {
   const Operator& row = operator_at(op, release);
-  std::string text = fmt::format("in {}\n  result: {}", release, words(row.result));
-  if (row.fixed != Dtype::kUndefined) text += fmt::format(" ({})", name(row.fixed));
+  std::string text = fmt::format("in {}\n{}", release, result_of(row));
   if (!row.promoting.empty()) text += fmt::format("; taking part: {}", fmt::join(row.promoting.all(), ", "));
   if (!row.steps.empty()) {
     std::vector<std::string> steps;
@@ -203,6 +210,8 @@ std::string state_in(const Operator& op, std::string_view release) {
 }  // namespace
 
 std::string explain_operator(const Operator& op, std::string_view from, std::string_view to) {
+  if (is_library_operator(op))
+    return fmt::format("{}: an operator of {}\n\n{}\n", op.name, library_of(op), result_of(op));
   std::string text = fmt::format("{}: an operator of PyTorch\n\n{}", op.name, state_in(op, to));
   const TorchVersion first = parse_torch_version(from), last = parse_torch_version(to);
   if (first == last) return text;

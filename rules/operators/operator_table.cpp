@@ -20,8 +20,9 @@ namespace {
 
 struct OperatorTable {
   std::vector<Operator> entries;
-  std::vector<Operator> variants;  // in-place and out=
-  std::vector<Operator> others;    // of other libraries
+  std::vector<Operator> variants;      // in-place and out=
+  std::vector<Operator> others;        // of other libraries
+  std::vector<std::string> libraries;  // of each of those
   // Canonical names, variants and aliases, as the entries hold them.
   std::unordered_map<std::string_view, Operator*> names;
 
@@ -165,6 +166,7 @@ void read_file(OperatorTable& table, const EmbeddedFile& file, const JsonNode& r
     std::vector<Operator> group = reader.group(node);
     if (library != nullptr) {
       table.others.insert(table.others.end(), group.begin(), group.end());
+      table.libraries.resize(table.others.size(), reader.text(*library));
       continue;
     }
     std::vector<std::string> out_arguments = {"out"};
@@ -301,9 +303,16 @@ const std::vector<Operator>& all_variants() { return table().variants; }
 
 const std::vector<Operator>& library_operators() { return table().others; }
 
-bool is_library_operator(const Operator& op) {
+std::string_view library_of(const Operator& op) {
   const std::vector<Operator>& all = table().others;
-  return std::any_of(all.begin(), all.end(), [&](const Operator& each) { return &each == &op; });
+  const auto at = std::find_if(all.begin(), all.end(), [&](const Operator& each) { return &each == &op; });
+  if (at == all.end()) return {};
+  return table().libraries[static_cast<std::size_t>(at - all.begin())];
+}
+
+bool has_own_operators(std::string_view library) {
+  const std::vector<std::string>& all = table().libraries;
+  return std::find(all.begin(), all.end(), library) != all.end();
 }
 
 }  // namespace dtype_guard

@@ -98,7 +98,8 @@ flow::Parameter FunctionLowering::describe(const clang::ValueDecl* decl) const {
     parameter.kind = ParameterKind::kTensorList;
     if (optional) parameter.default_value = None{};
   }
-  if (type.kind == TypeKind::kTensor && given && given->hasDefaultArg()) {
+  if (parameter.kind == ParameterKind::kTensor && type.kind == TypeKind::kTensor && given &&
+      given->hasDefaultArg()) {
     parameter.kind = ParameterKind::kOptionalTensor;
   }
   parameter.by_reference = is_rebindable_reference(decl->getType());

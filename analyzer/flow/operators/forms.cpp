@@ -286,6 +286,12 @@ Chosen by_vectors(const Operator& op, const Given& given) {
   return either(left.max > 1 || right.max > 1, &op, left.min <= 1 && right.min <= 1,
                 find_operator(op.name + ".vector"));
 }
+// ggml's rows of integers stay integers; any others come as float32.
+Chosen by_rows(const Operator& op, const Given& given) {
+  const Known table = known(given, "self");
+  const bool open = !table.any;
+  return either(open || table.floating, &op, open || table.other, find_operator(op.name + ".int32"));
+}
 // All dimensions, or not.
 Chosen all_or_not(const Operator& op, const Given& /*given*/) {
   return {&op, find_operator(op.name + ".all")};
@@ -298,9 +304,9 @@ Chosen by_dimensions(const Operator& op, const Given& given) {
 using FormByTensors = Chosen (*)(const Operator&, const Given&);
 const std::unordered_map<std::string_view, FormByTensors>& forms_by_tensors() {
   static const std::unordered_map<std::string_view, FormByTensors> all = {
-      {"cross_entropy_loss", by_target},  {"bincount", by_weights}, {"index_put", by_indices},
-      {"local_response_norm", by_length}, {"inner", by_vectors},    {"tensordot", all_or_not},
-      {"pad.reflect", by_dimensions},
+      {"cross_entropy_loss", by_target},  {"bincount", by_weights},   {"index_put", by_indices},
+      {"local_response_norm", by_length}, {"inner", by_vectors},      {"tensordot", all_or_not},
+      {"pad.reflect", by_dimensions},     {"ggml_get_rows", by_rows},
   };
   return all;
 }

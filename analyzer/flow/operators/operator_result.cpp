@@ -4,6 +4,7 @@
 
 #include "analyzer/flow/operators/contractions.h"
 #include "rules/operators/library_names.h"
+#include "rules/operators/library_operators.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -57,6 +58,7 @@ OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
 
 bool OperatorResults::rests_on_unknown() const {
   if (dtype_) return *dtype_ == Dtype::kUndefined;
+  if (takes_one_dtype(op_)) return false;
   switch (op_.result) {
     case ResultRule::kBool:
     case ResultRule::kFixed:
@@ -218,7 +220,8 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* settling = settling_operand();
   for (const ChosenInput* each : participants()) {
     const Alternative& input = *each->alternative;
-    if (op_.result == ResultRule::kPromote && is_unknown(input)) continue;
+    const bool has_no_say = op_.result == ResultRule::kPromote || takes_one_dtype(op_);
+    if (has_no_say && is_unknown(input)) continue;
     if (!settling || settling == each) {
       out.symbols = symbols_.unite(out.symbols, input.symbols);
       out.uncertain = out.uncertain || input.uncertain;

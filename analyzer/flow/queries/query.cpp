@@ -6,6 +6,7 @@
 #include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/queries/answering_callers.h"
 #include "analyzer/flow/queries/checked_operands.h"
+#include "analyzer/flow/queries/stated_dtypes.h"
 #include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
@@ -312,15 +313,14 @@ class Search {
   }
 
   bool has_evidence(const Defect& defect) const {
-    if (wrong_description(defect)) return true;
+    if (wrong_description(defect) || is_told_by_code(defect.alternative, record_)) return true;
     const Step* cast = origins_.find(defect.alternative.trail, Step::Kind::kDiscardedCast);
     if (cast && is_half(cast->other)) return true;
     const auto kind = role_kind(defect.arrived->role);
     if (!defect.origin && options_.named_by_user && kind == RoleKind::kInput) return true;
     // No model is in a dtype that indices have.
     if (kind == RoleKind::kIndex && defect.unsupported && !defect.alternative.assumed) return true;
-    // What is not stated is a guess, and a guess in half says nothing against the call. So is what was made
-    // like an input: `zeros({1}, lengths.options())`.
+    // A guess in half says nothing against the call, nor does what was made `zeros({1}, lengths.options())`.
     const bool is_guess = !defect.origin || (defect.alternative.assumed && !options_.named_by_user);
     if (is_guess && is_half(defect.alternative.dtype)) return is_contradicted_by_code(defect);
     if (options_.named_by_user) return true;

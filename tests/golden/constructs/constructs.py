@@ -15,7 +15,8 @@ import tempfile
 
 SKIPPED = 77
 HERE = pathlib.Path(__file__).resolve().parent
-PLAIN = [(["numbers.cpp"], ["-std=c++20"]), (["directives.cpp"], ["-std=c++17", "-fopenmp"]),
+PLAIN = [(["numbers.cpp"], ["-std=c++20"]), (["ggml_graph.c"], ["-std=c11"]),
+         (["directives.cpp"], ["-std=c++17", "-fopenmp"]),
          *((sources, ["-std=c++17", *toolkit])
            for sources in (["halves.cu"], ["widened.cu"], ["runtime.cu"], ["linked_kernel.cu", "linked_call.cu"])
            for toolkit in ([], ["--cuda-path=/nowhere"]))]  # the latter with stand-ins for a toolkit's headers

@@ -152,6 +152,10 @@ class CommandLine(unittest.TestCase):
         composite = lint("--explain", "normalize", "--torch", "2.13").stdout
         self.assertIn("  autocast on cuda: not listed, but 'norm' is: computed in float32 unless dtype= is given\n", composite)
         self.assertIn("  autocast on cpu: not listed\n", composite)
+        ggml = lint("--explain", "ggml_rms_norm").stdout
+        self.assertIn("ggml_rms_norm: an operator of ggml\n", ggml)
+        self.assertIn("which is float32 (it takes no other)\n", ggml)
+        self.assertNotIn("autocast", ggml)
         self.refused(lint("--explain", "rms_norm", "--torch", "2.13..2.11"), "ends before it begins")
 
     def test_unknown_things_are_refused_with_the_nearest_name(self):

@@ -251,12 +251,17 @@ bool Conditions::refine_comparison(const Activation& activation, State& state, c
     const Value& other = sides[1 - i];
     if (other.single() && other.single()->kind == Kind::kNone) {
       std::vector<Alternative> kept;
+      bool is_told = false;  // of what may be anything, that it is none
       for (const Alternative& each : mine) {
         const bool decides = each.kind == Kind::kNone || each.kind == Kind::kTensor;
         if (!decides || (each.kind == Kind::kNone) == equal) kept.push_back(each);
+        if (each.kind != Kind::kUnknown || !equal) continue;
+        kept.back() = Alternative::of(Kind::kNone);
+        kept.back().symbols = each.symbols;
+        is_told = true;
       }
-      if (kept.size() != mine.size() && !narrow(state, mine, Value(answered(mine, std::move(kept)))))
-        return false;
+      const bool learns = is_told || kept.size() != mine.size();
+      if (learns && !narrow(state, mine, Value(answered(mine, std::move(kept))))) return false;
       continue;
     }
     std::vector<Dtype> dtypes;

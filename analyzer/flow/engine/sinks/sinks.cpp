@@ -311,7 +311,9 @@ Value Sinks::sink(const Api& api, const Activation& activation, const Instructio
     std::vector<Alternative> alternatives =
         arriving(memory_.tensors(state, argument(state, instruction, i)), record.guards, symbols_);
     for (Alternative& each : alternatives) {
-      const bool is_null = each.kind == Kind::kNumber && each.has_number && each.number == 0;
+      // A pointer that was asked whether it is there, and is not, is a false bool from there on.
+      const bool counts = each.kind == Kind::kNumber || each.kind == Kind::kBool;
+      const bool is_null = counts && each.has_number && each.number == 0;
       if (is_null) each = Alternative::of(Kind::kNone);
       if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
     }

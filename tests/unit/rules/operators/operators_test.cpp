@@ -79,6 +79,15 @@ TEST_CASE("ggml's functions go by their own names, and are none of PyTorch's") {
   CHECK(run("ggml_cast", {half}, {}, Dtype::kBFloat16).dtype == Dtype::kBFloat16);
   CHECK(run("ggml_new_tensor_3d", {}, {}, Dtype::kInt32).dtype == Dtype::kInt32);
   CHECK(run("ggml_argmax", {half}).dtype == Dtype::kInt32);
+  CHECK(run("ggml_get_rows", {half}).dtype == Dtype::kFloat32);
+  CHECK(run("ggml_get_rows.int32", {{"self", Dtype::kInt32, kDim}}).dtype == Dtype::kInt32);
+  CHECK(run("ggml_rms_norm", {}).dtype == Dtype::kFloat32);  // it takes no other
+  CHECK(run("ggml_rms_norm", {half}).dtype == Dtype::kFloat16);
+  CHECK_FALSE(run("ggml_add", {}).dtype.has_value());
+  CHECK(library_of(*find_operator("ggml_add")) == "ggml");
+  CHECK(library_of(*find_operator("add")).empty());
+  CHECK(has_own_operators("ggml"));
+  CHECK_FALSE(has_own_operators("torch"));
   CHECK(find_operator("ggml_add")->arguments.all() == std::vector<std::string>{"-", "self"});
   CHECK(find_operator("ggml_cpy")->arguments.all() == std::vector<std::string>{"-", "-", "self"});
 }
