@@ -1,45 +1,37 @@
-/* A graph of ggml in C: tensors in fields and arrays, made by functions of their own. */
+/* A graph of ggml in C: tensors in variables and arrays, made by functions of their own. */
 #include "../lint/fixtures/ggml.h"
 
 struct layer {
   tensor_t wq, wk, wv;
 };
-struct inputs {
-  tensor_t mask, positions;
-};
 
-static void make_inputs(context_t ctx, struct inputs* in, enum ggml_type type) {
-  in->mask = ggml_new_tensor_2d(ctx, type, 64, 64); /* // expect: attention-mask-dtype */
-  in->positions = ggml_new_tensor_1d(ctx, GGML_TYPE_I32, 64);
-  ggml_set_name(in->mask, "mask");
+static tensor_t make_mask(context_t ctx, enum ggml_type type) {
+  tensor_t mask = ggml_new_tensor_2d(ctx, type, 64, 64); /* // expect: attention-mask-dtype */
+  ggml_set_name(mask, "mask");
+  return mask;
 }
 
-static tensor_t attend(context_t ctx, const struct layer* layer, tensor_t x, const struct inputs* in) {
+static tensor_t attend(context_t ctx, const struct layer* layer, tensor_t x, tensor_t mask) {
+  tensor_t positions = ggml_new_tensor_1d(ctx, GGML_TYPE_I32, 64);
   tensor_t q = ggml_mul_mat(ctx, layer->wq, x);
   tensor_t kv[2];
   kv[0] = ggml_mul_mat(ctx, layer->wk, x);
   kv[1] = ggml_cast(ctx, ggml_mul_mat(ctx, layer->wv, x), GGML_TYPE_F16);
-  q = ggml_rope_ext(ctx, q, in->positions, NULL, 64, 0, 0, 1e4f, 1, 0, 1, 32, 1);
-  return ggml_flash_attn_ext(ctx, q, kv[0], kv[1], in->mask, 1.0f, 0.0f, 0.0f);
+  q = ggml_rope_ext(ctx, q, positions, NULL, 64, 0, 0, 1e4f, 1, 0, 1, 32, 1);
+  return ggml_flash_attn_ext(ctx, q, kv[0], kv[1], mask, 1.0f, 0.0f, 0.0f);
 }
 
 tensor_t wide(context_t ctx, const struct layer* layer, tensor_t x) {
-  struct inputs in;
-  make_inputs(ctx, &in, GGML_TYPE_F32);
-  return attend(ctx, layer, x, &in);
+  return attend(ctx, layer, x, make_mask(ctx, GGML_TYPE_F32));
 }
 
 tensor_t ok_narrow(context_t ctx, const struct layer* layer, tensor_t x) {
-  struct inputs in;
-  make_inputs(ctx, &in, GGML_TYPE_F16);
-  return attend(ctx, layer, x, &in);
+  return attend(ctx, layer, x, make_mask(ctx, GGML_TYPE_F16));
 }
 
 tensor_t ok_cast(context_t ctx, const struct layer* layer, tensor_t x, tensor_t mask) {
-  struct inputs in = {mask, NULL};
-  if (mask) in.mask = ggml_cast(ctx, mask, GGML_TYPE_F16);
-  in.positions = ggml_new_tensor_1d(ctx, GGML_TYPE_I32, 64);
-  return attend(ctx, layer, x, &in);
+  if (mask) mask = ggml_cast(ctx, mask, GGML_TYPE_F16);
+  return attend(ctx, layer, x, mask);
 }
 
 tensor_t narrow_query(context_t ctx, const struct layer* layer, tensor_t x) {
