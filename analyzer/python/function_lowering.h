@@ -268,6 +268,7 @@ class FunctionLowering {
   void state_dimensions(const std::vector<Given>& arguments, Arguments& handed);
   ValueId torch_operator(const Operator& entry, std::string name, std::optional<ValueId> object,
                          const std::vector<Given>& arguments);
+  ValueId method_of_either(const std::string& name, ValueId object, const std::vector<Given>& arguments);
   std::optional<ValueId> tensor_method(const std::string& name, ValueId object,
                                        const std::vector<Given>& arguments);
   ValueId registered_in(ValueId container, const std::string& name, ValueId held, bool parameters);
@@ -329,6 +330,7 @@ std::set<std::string> numbers_of(const FunctionDefinition& function, const Modul
 flow::Parameter describe_field(const ClassDefinition& of, const Node& assignment, const Modules& modules);
 
 // Whether a library function gives its first argument back, or what behaves like it.
+bool is_tensor_method(const std::string& name);  // one that has an operator, or converts
 bool gives_function_back(const std::string& name);
 // The dtype that a name of PyTorch is: "torch.half".
 std::optional<Dtype> named_dtype(const std::string& name);

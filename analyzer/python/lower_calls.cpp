@@ -305,6 +305,28 @@ std::optional<ValueId> FunctionLowering::method_of_class(const Node& function,
   return builder_.value(Op::kCall, method->key, std::move(handed));
 }
 
+// What a tensor and a class of the file have by one name, `to`: which it is, is known where it runs.
+ValueId FunctionLowering::method_of_either(const std::string& name, ValueId object,
+                                           const std::vector<Given>& arguments) {
+  const BlockId of_tensor = builder_.block(), of_object = builder_.block(), after = builder_.block();
+  const auto by_attribute = [&] {
+    Arguments handed = {{"", object}};
+    for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
+    return builder_.value(Op::kCall, std::string(kAttributeCall) + name, std::move(handed));
+  };
+  if (!is_tensor_method(name)) return by_attribute();
+  builder_.branch(builder_.op("python::is_tensor", {{"", object}}), of_tensor, of_object);
+  builder_.enter(of_tensor);
+  const std::optional<ValueId> converted = tensor_method(name, object, arguments);
+  const ValueId first = converted ? *converted : builder_.unknown();
+  builder_.jump(after);
+  builder_.enter(of_object);
+  const ValueId second = by_attribute();
+  builder_.jump(after);
+  builder_.enter(after);
+  return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});
+}
+
 ValueId FunctionLowering::call_method(const Node& function, const std::vector<Given>& arguments) {
   const Node object_node = function.field("object");
   const std::string name(function.field("attribute").text());
@@ -350,6 +372,7 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
       return call_value(builder_.load(std::move(place)), arguments);
   }
   const ValueId object = value(object_node);
+  if (unit_.is_project_method(name)) return method_of_either(name, object, arguments);
   if (const auto out = tensor_method(name, object, arguments)) return *out;
   if (const auto out = container_method(name, object, arguments)) return *out;
   if (const auto out = updated(name, object, arguments)) return *out;

@@ -51,8 +51,9 @@ Function sink_stub(const std::string& key, const Api& api) {
   for (int i = 0; i < count; ++i) {
     const auto at = std::find_if(api.operands.begin(), api.operands.end(),
                                  [&](const Operand& each) { return each.argument == i; });
-    parameters.push_back(
+    Parameter& one = parameters.emplace_back(
         optional_parameter(at == api.operands.end() ? "#" + std::to_string(i) : at->called()));
+    if (at != api.operands.end() && !at->optional) one.default_value.reset();
   }
   Function out = stub(key, std::move(parameters));
   Builder builder(out);

@@ -188,10 +188,15 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
   return builder_.value(Op::kPack, "", std::move(results));
 }
 
+bool is_tensor_method(const std::string& name) {
+  static const std::set<std::string_view> own = {
+      "to",   "type",       "type_as", "cuda",  "cpu",  "requires_grad_", "retain_grad",
+      "size", "pin_memory", "dim",     "numel", "item", "stride"};
+  return own.contains(name) || converted_by(name) || find_operator("torch.Tensor." + name);
+}
+
 std::optional<ValueId> FunctionLowering::tensor_method(const std::string& name, ValueId object,
                                                        const std::vector<Given>& arguments) {
-  // A class of the project that has a method of that name may be what it is.
-  if (unit_.is_project_method(name)) return std::nullopt;
   if (name == "to") return conversion(object, arguments);
   if (const auto dtype = converted_by(name); dtype && arguments.empty())
     return builder_.op("to", {{"self", object}, {"dtype", dtype_constant(*dtype)}});
