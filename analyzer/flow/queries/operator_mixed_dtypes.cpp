@@ -26,8 +26,6 @@ bool is_refused_unasked(const Defect& defect) {
   const Origin* origin = defect.origin;
   if (!origin || defect.arrived != &defect.record->operands.front() || is_half(defect.alternative.dtype))
     return false;
-  // A rotation by tables that are kept in float32 is broken as it is before attention.
-  if ((defect.alternative.lineage & kRotated) != 0) return true;
   if (origin->kind == Origin::Kind::kPromotion && origin->by_setting) return false;
   if (is_of_attention_code(defect.alternative.lineage)) return true;
   if (origin->kind == Origin::Kind::kPromotion && met_what_was_cast(*origin, *defect.origins)) return false;
