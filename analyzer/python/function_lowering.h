@@ -329,8 +329,9 @@ std::set<std::string> numbers_of(const FunctionDefinition& function, const Modul
 // Of a dataclass's field: the parameter that it is given by.
 flow::Parameter describe_field(const ClassDefinition& of, const Node& assignment, const Modules& modules);
 
+// Of a tensor: one that has an operator, or converts.
+bool is_tensor_method(const std::string& name);
 // Whether a library function gives its first argument back, or what behaves like it.
-bool is_tensor_method(const std::string& name);  // one that has an operator, or converts
 bool gives_function_back(const std::string& name);
 // The dtype that a name of PyTorch is: "torch.half".
 std::optional<Dtype> named_dtype(const std::string& name);
