@@ -268,6 +268,7 @@ class FunctionLowering {
   void state_dimensions(const std::vector<Given>& arguments, Arguments& handed);
   ValueId torch_operator(const Operator& entry, std::string name, std::optional<ValueId> object,
                          const std::vector<Given>& arguments);
+  ValueId call_attribute(const std::string& name, ValueId object, const std::vector<Given>& arguments);
   ValueId method_of_either(const std::string& name, ValueId object, const std::vector<Given>& arguments);
   std::optional<ValueId> tensor_method(const std::string& name, ValueId object,
                                        const std::vector<Given>& arguments);

@@ -305,23 +305,27 @@ std::optional<ValueId> FunctionLowering::method_of_class(const Node& function,
   return builder_.value(Op::kCall, method->key, std::move(handed));
 }
 
+ValueId FunctionLowering::call_attribute(const std::string& name, ValueId object,
+                                         const std::vector<Given>& arguments) {
+  Arguments handed = {{"", object}};
+  for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
+  // What does something to the tensors that it lists may do anything to the module.
+  const bool escapes = is_named(Named::kLeavesDtypes, name) && assigns_data(definition_.node);
+  return builder_.value(Op::kCall, (escapes ? "?" : std::string(kAttributeCall)) + name, std::move(handed));
+}
+
 // What a tensor and a class of the file have by one name, `to`: which it is, is known where it runs.
 ValueId FunctionLowering::method_of_either(const std::string& name, ValueId object,
                                            const std::vector<Given>& arguments) {
+  if (!is_tensor_method(name)) return call_attribute(name, object, arguments);
   const BlockId of_tensor = builder_.block(), of_object = builder_.block(), after = builder_.block();
-  const auto by_attribute = [&] {
-    Arguments handed = {{"", object}};
-    for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
-    return builder_.value(Op::kCall, std::string(kAttributeCall) + name, std::move(handed));
-  };
-  if (!is_tensor_method(name)) return by_attribute();
   builder_.branch(builder_.op("python::is_tensor", {{"", object}}), of_tensor, of_object);
   builder_.enter(of_tensor);
   const std::optional<ValueId> converted = tensor_method(name, object, arguments);
   const ValueId first = converted ? *converted : builder_.unknown();
   builder_.jump(after);
   builder_.enter(of_object);
-  const ValueId second = by_attribute();
+  const ValueId second = call_attribute(name, object, arguments);
   builder_.jump(after);
   builder_.enter(after);
   return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});
@@ -377,11 +381,7 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
   if (const auto out = container_method(name, object, arguments)) return *out;
   if (const auto out = updated(name, object, arguments)) return *out;
   if (const auto out = looked_up(name, object, arguments)) return *out;
-  Arguments handed = {{"", object}};
-  for (flow::Argument& each : values(arguments)) handed.push_back(std::move(each));
-  // What does something to the tensors that it lists may do anything to the module.
-  const bool escapes = is_named(Named::kLeavesDtypes, name) && assigns_data(definition_.node);
-  return builder_.value(Op::kCall, (escapes ? "?" : std::string(kAttributeCall)) + name, std::move(handed));
+  return call_attribute(name, object, arguments);
 }
 
 }  // namespace dtype_guard::python
