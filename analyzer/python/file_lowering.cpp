@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/kept_fields.h"
 
 namespace dtype_guard::python {
 
@@ -175,6 +176,7 @@ void FileLowering::note_class(const ClassDefinition& definition) {
     }
   }
   for (const std::string& each : class_attribute_names(definition)) facts.settable.emplace_back().name = each;
+  facts.placeholders = placeholders_of(definition);
   const bool known = std::any_of(unit_.module().classes.begin(), unit_.module().classes.end(),
                                  [&](const ClassFacts& each) { return each.name == facts.name; });
   if (!known) unit_.module().classes.push_back(std::move(facts));

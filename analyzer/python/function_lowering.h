@@ -323,6 +323,8 @@ class FunctionLowering {
 
 // Whether the body does with it what is done with tensors alone.
 bool is_used_as_tensor(std::string_view name, const FunctionDefinition& function, const Modules& modules);
+// Whether the function asks what goes by that name for one of its sizes: a tensor with dimensions.
+bool has_sizes(const Node& name, const FunctionDefinition& function);
 
 // Names that the body uses as numbers: parameters, locals and dotted paths as they are written.
 std::set<std::string> numbers_of(const FunctionDefinition& function, const Modules& modules);

@@ -1,5 +1,6 @@
 #include "analyzer/python/kept_fields.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,28 @@ void Assignments::look(const Node& node, int depth) {
     if (each.is("as_pattern")) add(each.field("alias").child(0), Node());
     look(each, depth + 1);
   }
+}
+
+namespace {
+void add_placeholders(const Node& node, std::string_view self, int depth, std::vector<std::string>& out) {
+  if (depth > kMaxDepth || node.is("function_definition") || node.is("lambda")) return;
+  const Node left = node.is("assignment") ? node.field("left") : Node();
+  const Node right = node.is("assignment") ? node.field("right") : Node();
+  const bool is_own = left.is("attribute") && left.field("object").text() == self;
+  if (is_own && (right.is("none") || right.is("true") || right.is("false"))) {
+    const std::string field(left.field("attribute").text());
+    if (std::find(out.begin(), out.end(), field) == out.end()) out.push_back(field);
+  }
+  for (const Node& each : node.children()) add_placeholders(each, self, depth + 1, out);
+}
+}  // namespace
+
+std::vector<std::string> placeholders_of(const ClassDefinition& of) {
+  std::vector<std::string> out;
+  const FunctionDefinition* constructor = of.method("__init__");
+  if (constructor)
+    add_placeholders(constructor->node.field("body"), first_parameter(constructor->node), 0, out);
+  return out;
 }
 
 Node kept_as(std::string_view field, const FunctionDefinition& function, const Modules& modules,

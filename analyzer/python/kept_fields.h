@@ -1,7 +1,10 @@
-// What a constructor keeps as a field of self, where no other method of the class replaces it.
+// What a constructor keeps as a field of self, where no other method of the class replaces it, and where it
+// leaves None or a flag, which other code may replace.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "analyzer/python/modules.h"
 
@@ -30,5 +33,8 @@ class Assignments {
 // Of the class whose method the function is; `constructor` becomes the one that keeps it.
 Node kept_as(std::string_view field, const FunctionDefinition& function, const Modules& modules,
              const FunctionDefinition*& constructor);
+
+// `self.cache = None`, `self.is_fused = False` in its own constructor, in order, each once.
+std::vector<std::string> placeholders_of(const ClassDefinition& of);
 
 }  // namespace dtype_guard::python

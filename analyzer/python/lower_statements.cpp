@@ -257,7 +257,9 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
     Arguments into = {{"self", object}, {"value", given}};
     if (!key && !number) {
       for (const Node& each : indices) {
-        if (indices.size() == 1) {
+        if (has_sizes(each, definition_)) {
+          into.push_back({"places", value(each)});
+        } else if (indices.size() == 1) {
           add_key(each, into);
         } else {
           const ValueId index = value(each);

@@ -236,4 +236,27 @@ bool is_used_as_tensor(std::string_view name, const FunctionDefinition& function
   return use.tensor && !use.other;
 }
 
+namespace {
+// name.shape[0], name.size(0)
+bool asks_for_a_size(const Node& node, std::string_view name) {
+  const Node of = node.is("subscript") ? node.field("value") : node.field("function");
+  const bool asks = node.is("subscript") ? of.field("attribute").text() == "shape"
+                                         : of.field("attribute").text() == "size" &&
+                                               node.field("arguments").children().size() == 1;
+  return asks && of.is("attribute") && of.field("object").text() == name;
+}
+
+bool asks_below(const Node& node, std::string_view name, int depth) {
+  if (depth > kMaxDepth) return false;
+  const bool asks = (node.is("subscript") || node.is("call")) && asks_for_a_size(node, name);
+  const auto all = node.children();
+  return asks || std::any_of(all.begin(), all.end(),
+                             [&](const Node& each) { return asks_below(each, name, depth + 1); });
+}
+}  // namespace
+
+bool has_sizes(const Node& name, const FunctionDefinition& function) {
+  return name.is("identifier") && asks_below(function.node.field("body"), name.text(), 0);
+}
+
 }  // namespace dtype_guard::python

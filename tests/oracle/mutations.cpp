@@ -270,6 +270,7 @@ void change_class(Module& program, Random& random) {
       facts.local = !facts.local;
       facts.virtuals.push_back(random.of(program.functions).key);
       facts.owned.push_back(random.of(kFields));
+      facts.placeholders.push_back(random.of(kFields));
   }
 }
 }  // namespace

@@ -25,10 +25,11 @@ std::string_view callee_text(std::string_view text) {
 // A statement or a list is no callee, whatever calls stand in it.
 bool is_one_expression(std::string_view callee) {
   int depth = 0;
-  return std::all_of(callee.begin(), callee.end(), [&](char c) {
+  const bool is_one = std::all_of(callee.begin(), callee.end(), [&](char c) {
     depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
     return depth > 0 || (c != ' ' && c != ',' && c != '=' && c != ';');
   });
+  return is_one && depth == 0;
 }
 
 // Takes the last name off.

@@ -226,6 +226,8 @@ struct ClassFacts {
   bool local = false;
   std::vector<std::string> virtuals;  // of a local class: keys of what its objects run in virtual calls
   std::vector<std::string> owned;     // tensors that only methods of the class set
+  // Fields in which a constructor leaves None or a flag; what other code puts there is all in sight.
+  std::vector<std::string> placeholders;
   friend bool operator==(const ClassFacts&, const ClassFacts&) = default;
 };
 

@@ -55,6 +55,8 @@ class Parser {
       module_.classes.back().virtuals.push_back(line.word("a function key"));
     } else if (!function_ && !module_.classes.empty() && line.take("owned")) {
       module_.classes.back().owned.push_back(line.word("a field"));
+    } else if (!function_ && !module_.classes.empty() && line.take("placeholder")) {
+      module_.classes.back().placeholders.push_back(line.word("a field"));
     } else if (function_ && function_->blocks.empty() && line.take("parameter")) {
       function_->parameters.push_back(parameter(line));
     } else if (function_ && function_->blocks.empty() && line.take("variables")) {

@@ -87,6 +87,7 @@ class Printer {
     for (const std::string& each : facts.setters) out += "  setter " + word(each) + "\n";
     for (const std::string& each : facts.virtuals) out += "  virtual " + word(each) + "\n";
     for (const std::string& each : facts.owned) out += "  owned " + word(each) + "\n";
+    for (const std::string& each : facts.placeholders) out += "  placeholder " + word(each) + "\n";
     return out;
   }
 

@@ -147,6 +147,14 @@ const std::vector<Fields::SetLater>& Fields::set_later(const std::string& class_
   return found->second;
 }
 
+const std::set<std::string>& Fields::placeholders(const std::string& class_name) const {
+  const auto [found, is_new] = placeholders_.try_emplace(class_name);
+  if (!is_new) return found->second;
+  for (const ClassFacts* facts : with_bases(class_name))
+    found->second.insert(facts->placeholders.begin(), facts->placeholders.end());
+  return found->second;
+}
+
 bool Fields::is_set_by_others(const ClassFacts& facts, const Parameter& field) const {
   const auto found = uses().find(field.name);
   return found != uses().end() &&

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -31,6 +32,9 @@ class Fields {
     std::vector<std::uint32_t> setters, readers;
   };
   const std::vector<SetLater>& set_later(const std::string& class_name) const;
+
+  // Fields of a class and its bases in which a constructor leaves None or a flag.
+  const std::set<std::string>& placeholders(const std::string& class_name) const;
 
   // Plain values of a class and its bases that others than its constructors may have set.
   const std::vector<Parameter>& settable(const std::string& class_name) const;
@@ -74,6 +78,7 @@ class Fields {
   mutable std::optional<ByField> uses_;
   mutable std::map<std::string, std::map<std::string_view, std::vector<Reassigned>>> reassigned_;
   mutable std::map<std::string, std::vector<SetLater>> set_later_;  // these by class
+  mutable std::map<std::string, std::set<std::string>> placeholders_;
   mutable std::map<std::string, std::vector<Parameter>> settable_;
   mutable std::map<std::pair<std::string, std::string>, std::vector<std::uint32_t>> written_by_;
 };

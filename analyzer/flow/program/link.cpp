@@ -96,7 +96,7 @@ class Linker {
       for (const ClassFacts* each : std::initializer_list<const ClassFacts*>{&*at, &facts}) {
         for (const Parameter& field : each->settable) settable[field.name] = field;
       }
-      *at = {at->name, {std::string(kUnknownClass)}, {}, {}, {}, false, {}, {}};
+      *at = {at->name, {std::string(kUnknownClass)}, {}, {}, {}, false, {}, {}, {}};
       for (auto& [name, field] : settable) {
         field.by_reference = true;
         at->settable.push_back(std::move(field));

@@ -187,7 +187,8 @@ class Heads {
 std::uint64_t hash_of(const Bytes& bytes) { return XXH3_64bits(bytes.text().data(), bytes.text().size()); }
 
 void add_class(const ClassFacts& each, Bytes& out) {
-  out(each.name, each.bases, each.fields, each.settable, each.setters, each.local, each.virtuals, each.owned);
+  out(each.name, each.bases, each.fields, each.settable, each.setters, each.local, each.virtuals, each.owned,
+      each.placeholders);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // What other methods than the root may have done to the root's objects: tensors that one of them leaves in
-// another dtype, and those that only setters give (setters.cpp).
+// another dtype, those that only setters give (setters.cpp), and what other code puts where a constructor
+// left None or a flag (placeholders.cpp).
 #pragma once
 
 #include <map>
@@ -28,9 +29,22 @@ class OtherMethods {
                         ContextId context);
   void give_what_setters_do(State& state, const std::vector<Value>& arguments, std::uint32_t root,
                             ContextId context);
+  void fill_placeholders(State& state, const std::vector<Value>& arguments, std::uint32_t root,
+                         ContextId context);
 
  private:
+  using Outcomes = std::map<std::pair<HeapId, std::uint32_t>, std::optional<State>>;
   std::optional<State> after_method(std::uint32_t method, HeapId object, const State& begun, ContextId root);
+  // The root's objects before it runs.
+  struct Beginning {
+    State state;
+    std::vector<HeapId> objects;
+    ContextId root;
+  };
+  const State* outcome(std::uint32_t method, HeapId object, const State& begun, ContextId root,
+                       Outcomes& all);
+  std::optional<Value> put_there(const std::vector<Fields::Reassigned>& by, HeapId object, const Key& key,
+                                 const Beginning& begun, Outcomes& all, State& state);
   std::map<std::string_view, const Value*> fields_of(const HeapObject& object) const;
   std::vector<Alternative> held_tensors(const State& state, const Value& value);
   static void doubt(State& state, HeapId object, const Key& key);

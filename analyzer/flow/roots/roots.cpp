@@ -92,6 +92,7 @@ void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, c
   const bool looks = others == OtherCode::kLookedAt;
   if (looks) others_.doubt_reassigned(state, arguments, function, root);
   others_.give_what_setters_do(state, arguments, function, root);
+  others_.fill_placeholders(state, arguments, function, root);
   if (looks && made_half_.contradicts_autocast(state, arguments)) return run.keep();
   if (!code.is_main && setting_.autocast != Dtype::kUndefined)
     state.autocast = {true, false, true, setting_.autocast, {}};

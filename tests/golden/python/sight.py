@@ -65,6 +65,7 @@ class Block(torch.nn.Module):
     def __init__(self):
         super().__init__()
         self.attn = Attention()
+        self.more = torch.nn.ModuleList([Attention() for _ in range(2)])
 
     def forward(self, x: torch.Tensor):
         return by_hand_attention(self.attn(x))

@@ -59,7 +59,7 @@ TEST_CASE("with a method all of its class have changed") {
 TEST_CASE("what is known of a class bears on functions that are as they were") {
   const std::string before = file("a.py") + function("f", 1, kCall) + function("A_g", 9, "", "A");
   Module now = parse(before);
-  now.classes.push_back({"A", {"Base"}, {}, {}, {}, false, {}, {}});
+  now.classes.push_back({"A", {"Base"}, {}, {}, {}, false, {}, {}, {}});
   ChangedFunctions out;
   out.add("a.py", parse(before), now);
   CHECK(out.in(link({now, parse(kOther)}), {"a.py", "b.py"}) == std::vector<std::uint32_t>{0, 1});

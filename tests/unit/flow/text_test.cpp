@@ -21,6 +21,7 @@ class Own : Base local
   setter own_set
   virtual own_run
   owned scale
+  placeholder cache
 
 method Attention::forward key _ZN9Attention7forwardEv of Attention internal ; var.cpp:12:14-12:21
   parameter x: tensor

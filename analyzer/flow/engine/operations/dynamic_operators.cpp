@@ -16,7 +16,8 @@ using Kind = Alternative::Kind;
 constexpr std::string_view kAugmented = "augmented::";
 constexpr std::string_view kInstalled = "installed::";
 constexpr std::string_view kNumber = "number::";
-constexpr std::string_view kStored = "value", kAt = "at", kKey = "key";  // of a store
+// Of a store; what stands in `places` is a tensor with dimensions.
+constexpr std::string_view kStored = "value", kAt = "at", kKey = "key", kPlaces = "places";
 
 bool is_slices(std::string_view how) { return how == "slice" || how == "part" || how == "new_dimension"; }
 
@@ -162,6 +163,7 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
 void DynamicOperators::store_at_places(const Activation& activation, const Instruction& instruction,
                                        State& state) {
   const auto are_places = [&](const Argument& each) {
+    if (each.name == kPlaces) return true;
     if (each.name != kAt && each.name != kKey) return false;
     const std::vector<Alternative> all = memory_.tensors(state, value(state, each.value));
     return !all.empty() && std::all_of(all.begin(), all.end(), [](const Alternative& one) {
@@ -181,6 +183,14 @@ void DynamicOperators::store_at_places(const Activation& activation, const Instr
   Instruction& put = renamed_.try_emplace(&instruction, instruction).first->second;
   put.name = "index_put_";
   put.args = {{"self", all.front().value}, {"indices", places->value}, {"values", stored->value}};
+  if (places->name == kPlaces) {  // of no known dtype; a mask takes one number of any
+    const std::vector<Alternative> values = memory_.tensors(state, value(state, stored->value));
+    if (std::any_of(values.begin(), values.end(), [&](const Alternative& each) {
+          return each.kind == Kind::kTensor && known_rank(state.ranks, each.rank).min == 0;
+        }))
+      return;
+    put.args.erase(put.args.begin() + 1);
+  }
   evaluator_.operation(activation, put, state);
 }
 
