@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kSteps = 50'000;
 constexpr std::size_t kStepsForFinding = 1'000'000;
 // Of all findings together, with a step for each instruction of a program that is looked through once more.
-constexpr std::size_t kStepsForAll = 20'000'000;
+constexpr std::size_t kStepsForAll = 6'000'000;
 // What many roots run is where many findings end: an edit there is tried once for them all.
 constexpr std::size_t kManyRoots = 8;
 
