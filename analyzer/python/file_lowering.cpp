@@ -64,6 +64,8 @@ void FileLowering::lower(const FunctionDefinition& definition) {
     unit_.add(FunctionLowering(unit_, definition).run_decorated());
   }
   unit_.add(std::move(lowered));
+  if (definition.makes_context && !definition.owner)
+    unit_.add(FunctionLowering(unit_, definition).run_entered());
 }
 
 // A dataclass takes its fields in their order, and keeps them.

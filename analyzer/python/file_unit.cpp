@@ -1,6 +1,7 @@
 #include "analyzer/python/file_unit.h"
 
 #include <algorithm>
+#include <string_view>
 
 namespace dtype_guard::python {
 
@@ -20,5 +21,35 @@ bool FileUnit::is_module(const ClassDefinition& of) {
 }
 
 std::string constructor_key(const ClassDefinition& of) { return "py:" + of.qualified + ".__init__"; }
+
+namespace {
+constexpr int kMaxDepth = 60;
+
+// PyTorch's, and no function of that name in the file.
+bool is_setter(std::string_view callee, const SourceFile& file) {
+  const std::string_view name = callee.starts_with("torch.") ? callee.substr(6) : callee;
+  if (name != "set_default_dtype" && name != "set_default_tensor_type") return false;
+  const Global* own = name == callee ? file.global(name) : nullptr;
+  return !own || !own->function;
+}
+
+bool sets_it(const Node& node, const SourceFile& file, int depth) {
+  if (depth > kMaxDepth) return false;
+  const bool is_call = node.is("call") && is_setter(node.field("function").text(), file);
+  if (is_call && !node.field("arguments").text().ends_with("float32)")) return true;
+  const auto all = node.children();
+  return std::any_of(all.begin(), all.end(), [&](const Node& each) {
+    return !makes_context(each) && sets_it(each, file, depth + 1);
+  });
+}
+}  // namespace
+
+bool FileUnit::sets_default_dtype() {
+  if (!sets_default_dtype_) {
+    const bool speaks = file_.tree().text().find("set_default_") != std::string::npos;
+    sets_default_dtype_ = speaks && sets_it(file_.tree().root(), file_, 0);
+  }
+  return *sets_default_dtype_;
+}
 
 }  // namespace dtype_guard::python

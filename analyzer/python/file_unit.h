@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -42,6 +43,9 @@ class FileUnit {
   // Whether some class in sight has a method or field of that name, which an unknown receiver may be of.
   bool is_project_method(std::string_view name) const;
   bool is_module(const ClassDefinition& of);
+  // Whether code of the file sets the default dtype to another than float32 and leaves it so; a generator
+  // that makes a context manager is followed where that is entered.
+  bool sets_default_dtype();
   // Empty where the module's code is not lowered.
   const ModuleNames& module_names() const { return module_names_; }
   void note_module_names(ModuleNames names) { module_names_ = std::move(names); }
@@ -53,6 +57,7 @@ class FileUnit {
   flow::Module module_;
   ModuleNames module_names_;
   std::set<std::string> made_;
+  std::optional<bool> sets_default_dtype_;
   std::unordered_map<const ClassDefinition*, bool> modules_in_sight_;
   std::vector<std::unique_ptr<FunctionDefinition>> kept_;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/python/signatures.h"
 #include "rules/text/utf8.h"
 
@@ -84,6 +85,7 @@ Function FunctionLowering::run() {
   find_locals(code);
   numbers_ = numbers_of(definition_, unit_.modules());
   parameters();
+  if (!outer_ && unit_.sets_default_dtype()) builder_.op(std::string(kOpenDefaultDtype), {});
   if (function_.kind == FunctionKind::kConstructor) take_class_attributes(*definition_.owner, self_);
   begin_generator();
   enter_decorators();

@@ -27,6 +27,8 @@ class FunctionLowering {
   std::optional<flow::Function> run_class_attributes(const ClassDefinition& of);
   // Of a method that decorators of the file make: what run() gives is what they are handed (undecorated_key).
   flow::Function run_decorated();
+  // Of a context manager that a generator makes: what is done up to its yield (entered_key).
+  flow::Function run_entered();
   // Then what run() gave is no account of the function.
   bool too_large() const { return work_ > kMaxWork; }
 
@@ -116,6 +118,7 @@ class FunctionLowering {
   bool enter_context(const Node& manager);
   bool enter_decorators();
   void leave_contexts(std::size_t to_depth);
+  std::optional<flow::ValueId> enter_generator(const Node& manager);
   bool enter_unknown(const FunctionDefinition& decorator);
   void enter_other(const Node& manager);
   bool may_change_dtypes(const Node& manager, int depth = 0) const;
@@ -162,6 +165,7 @@ class FunctionLowering {
   ValueId dictionary(const Node& node);
   ValueId dictionary_comprehension(const Node& node);
   bool comprehended(const Node& node, const std::function<void(const std::string&, const Node&)>& add);
+  bool zipped_with_names(const Node& call, flow::ValueId made);
   ValueId made_dictionary(const std::vector<Given>& arguments);
   std::optional<ValueId> updated(const std::string& method, ValueId dictionary,
                                  const std::vector<Given>& arguments);
@@ -314,6 +318,7 @@ class FunctionLowering {
   int global_depth_ = 0;
   int choices_ = 0;  // that are being made, one in another
   bool is_generator_ = false;
+  bool ends_at_yield_ = false;
   flow::Place yields_;  // what a generator has given so far
   int scopes_ = 0;
   std::size_t copies_ = 1;  // of the code that is being lowered, by unrolled loops
@@ -346,6 +351,7 @@ std::vector<std::string> class_attribute_names(const ClassDefinition& of);
 bool has_class_attributes(const ClassDefinition& of, const Modules& modules, int depth);
 std::string class_attributes_key(const ClassDefinition& of);
 std::string undecorated_key(const FunctionDefinition& method);
+std::string entered_key(const FunctionDefinition& context);
 
 // Of a function or class as a value, the key of what runs where it is called. A stub is added to the file.
 std::optional<std::string> function_key(FileUnit& unit, const Entity& entity);

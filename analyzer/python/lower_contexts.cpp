@@ -224,8 +224,9 @@ void FunctionLowering::with_statement(const Node& node) {
       while (manager.is("parenthesized_expression")) manager = manager.child(0);
       const std::vector<Node> sources = sources_of(manager);
       const bool is_known = enter_context(manager) || (sources.size() == 1 && enter_context(sources[0]));
-      if (!is_known) enter_other(manager);
-      if (name) assign(name, builder_.unknown());
+      const std::optional<ValueId> entered = is_known ? std::nullopt : enter_generator(manager);
+      if (!is_known && !entered) enter_other(manager);
+      if (name) assign(name, entered ? *entered : builder_.unknown());
     }
   }
   block(node.field("body"));

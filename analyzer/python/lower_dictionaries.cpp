@@ -68,9 +68,29 @@ ValueId FunctionLowering::dictionary_comprehension(const Node& node) {
   return known ? made : builder_.unknown();
 }
 
+// dict(zip(("q", "k", "v"), parts))
+bool FunctionLowering::zipped_with_names(const Node& call, ValueId made) {
+  const std::vector<Given> lists = call.is("call") ? given(call) : std::vector<Given>();
+  if (lists.size() != 2 || call.field("function").text() != "zip" || knows("zip")) return false;
+  const auto names = displayed(lists[0].node);
+  if (!names || !lists[1].name.empty()) return false;
+  if (!std::all_of(names->begin(), names->end(), [&](const Node& each) { return literal(each).has_value(); }))
+    return false;
+  const ValueId parts = value(lists[1].node);
+  for (std::size_t i = 0; i < names->size(); ++i) {
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kField, *literal((*names)[i]), 0});
+    const ValueId at = builder_.constant(static_cast<std::int64_t>(i));
+    builder_.store(std::move(place), builder_.op("subscript", {{"self", parts}, {"index", at}}));
+  }
+  return true;
+}
+
 // dict(a=x, b=y)
 ValueId FunctionLowering::made_dictionary(const std::vector<Given>& arguments) {
   const ValueId made = builder_.value(Op::kObject, std::string(kDictionary), {});
+  if (arguments.size() == 1 && zipped_with_names(arguments[0].node, made)) return made;
   bool known = true;
   for (const Given& each : arguments) {
     const ValueId held = callable(each.node);

@@ -1,4 +1,6 @@
-// Generators: a call gives all that is yielded as a list; when each is made does not matter to its dtype.
+// Generators: a call gives all that is yielded as a list; when each is made does not matter to its dtype. Of
+// one that makes a context manager the statement with runs what stands before the yield; the dtype state is
+// restored behind it.
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -20,7 +22,8 @@ bool yields(const Node& node, int depth) {
 }  // namespace
 
 void FunctionLowering::begin_generator() {
-  is_generator_ = !definition_.node.is("lambda") && yields(definition_.node.field("body"), 0);
+  is_generator_ =
+      !ends_at_yield_ && !definition_.node.is("lambda") && yields(definition_.node.field("body"), 0);
   if (!is_generator_) return;
   yields_.variable = builder_.variable("<yielded>");
   builder_.store(yields_, builder_.value(Op::kPack, "", {}));
@@ -29,6 +32,10 @@ void FunctionLowering::begin_generator() {
 ValueId FunctionLowering::yield(const Node& node) {
   const Node what = node.child(0);
   const ValueId given = what ? value(what) : builder_.none();
+  if (ends_at_yield_) {
+    builder_.give_back(given);
+    builder_.enter(builder_.block());
+  }
   if (!is_generator_) return builder_.unknown();
   const bool from = node.has_token("from");
   Place place;
@@ -39,6 +46,30 @@ ValueId FunctionLowering::yield(const Node& node) {
       from ? builder_.op("subscript", {{"self", given}, {"any", builder_.constant(true)}}) : given;
   builder_.store(std::move(place), each);
   return builder_.unknown();
+}
+
+std::string entered_key(const FunctionDefinition& context) { return "entered::" + context.key; }
+
+Function FunctionLowering::run_entered() {
+  ends_at_yield_ = true;
+  Function out = run();
+  out.key = entered_key(definition_);
+  out.name += ".<entered>";
+  out.external = false;
+  return out;
+}
+
+// Nothing where the context is none of a generator in sight.
+std::optional<ValueId> FunctionLowering::enter_generator(const Node& manager) {
+  const Entity callee = manager.is("call") ? resolve(manager.field("function")) : Entity();
+  const FunctionDefinition* made = callee.kind == Entity::Kind::kFunction ? callee.function : nullptr;
+  if (!made || !made->makes_context || made->owner || made->is_nested || made->is_opaque) return std::nullopt;
+  if (made->file->is_installed) return std::nullopt;
+  contexts_.push_back(builder_.value(Op::kSaveState, "", {}));
+  FunctionDefinition entered = *made;
+  entered.key = entered_key(*made);
+  const Builder::At at(builder_, position(manager));
+  return call_function(entered, std::nullopt, given(manager));
 }
 
 }  // namespace dtype_guard::python

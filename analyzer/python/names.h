@@ -30,7 +30,8 @@ struct FunctionDefinition {
   bool is_class_method = false;
   bool is_property = false;
   bool is_nested = false;
-  bool is_opaque = false;  // a decorator may give something else back
+  bool makes_context = false;  // by contextlib.contextmanager
+  bool is_opaque = false;      // a decorator may give something else back
   // Functions of its file that make something else of it, as decorators, where no others do.
   std::vector<Node> wrappers;
   // These make a method of what is written: what stands in the class by its key is what they give.
@@ -67,6 +68,9 @@ struct ClassDefinition {
   mutable ResolvedBases resolved;
   const FunctionDefinition* method(std::string_view method_name) const;
 };
+
+// `@contextmanager def f(): ...`, with the decorator.
+bool makes_context(const Node& definition);
 
 // The name of what a function takes first; empty where it takes nothing (decorators.cpp).
 std::string_view first_parameter(const Node& function);

@@ -54,6 +54,10 @@ std::optional<Value> module_operation(const Activation& activation, const Instru
     }
     return Value::none();
   }
+  if (what == kOpenDefaultDtype) {
+    if (!activation.caller && !root.is_closed) state.default_dtype = Dtype::kUndefined;
+    return Value::none();
+  }
   if (what == kClassAttribute) {
     const Alternative* one = argument(state, instruction, 0).single();
     const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;

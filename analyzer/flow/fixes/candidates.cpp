@@ -35,6 +35,16 @@ void add_once(std::vector<std::string>& into, const std::string& name) {
   if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
 }
 
+// q of `q=q`.
+std::string_view without_keyword(std::string_view argument) {
+  const std::size_t equals = argument.find('=');
+  if (equals == std::string_view::npos || argument.substr(equals).starts_with("==")) return argument;
+  std::string_view name = argument.substr(0, equals), given = argument.substr(equals + 1);
+  while (name.ends_with(' ')) name.remove_suffix(1);
+  while (given.starts_with(' ')) given.remove_prefix(1);
+  return is_word(name) ? given : argument;
+}
+
 bool widened_on_purpose(const PathStep& origin) {
   if (origin.op == "cast") return true;
   const Operator* op = find_operator(origin.op);
@@ -150,7 +160,7 @@ std::vector<Candidates::Passed> Candidates::passed(const Site& call) const {
   if (!written) return out;
   std::vector<std::string_view> words;
   for (const ArgumentText& each : arguments_of(*written)) {
-    words.push_back(written->substr(each.begin, each.end - each.begin));
+    words.push_back(without_keyword(written->substr(each.begin, each.end - each.begin)));
   }
   // The n-th argument of a name is the n-th that is written so; macros and defaults may stand between them.
   const auto index_of = [&](const std::string& name) {

@@ -14,6 +14,9 @@ inline constexpr std::string_view kModuleCode = "<module>";
 inline constexpr std::string_view kGlobals = "globals::";
 // A context that is entered and of which nothing is known: it may turn autocast on or off.
 inline constexpr std::string_view kUnseenContext = "unseen_context";
+// In a file that sets the default dtype somewhere: the one under which a function runs, or an object is made,
+// that a caller hands in is not known.
+inline constexpr std::string_view kOpenDefaultDtype = "open_default_dtype";
 // The device of `autocast_enabled::`, and of torch.is_autocast_enabled in models of libraries, that asks
 // whether the program has models run in another precision than they were loaded in: by autocast, a
 // conversion, a trainer.

@@ -199,7 +199,9 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
         const OperatorOutcome outcome = dtype_guard::evaluate(op_, inputs, dtype_, context);
         if (is_open && dtype_guard::evaluate(op_, inputs, dtype_, other).dtype != outcome.dtype) {
           // Beside float32 what is not known is taken to be no wider; this may be.
-          add(Alternative::tensor(Dtype::kUndefined, rank_));
+          Alternative in_default = Alternative::tensor(Dtype::kUndefined, rank_);
+          in_default.assumed = true;
+          add(in_default);
           add(Alternative::tensor(Dtype::kFloat64, rank_));
           continue;
         }

@@ -162,9 +162,14 @@ const std::vector<std::uint32_t>& FunctionIndex::attribute_callees(const Instruc
   const std::size_t split = name.find("::");
   const std::string_view key = split == std::string_view::npos ? std::string_view() : name.substr(split + 2);
   name = name.substr(0, split);
-  const std::string_view method = is_named(Named::kCallOfObject, name) ? name_of(Named::kForward) : name;
+  const bool of_object = is_named(Named::kCallOfObject, name);
+  const std::string_view method = of_object ? name_of(Named::kForward) : name;
   const std::vector<std::uint32_t>& all = look_up(tables_->methods_of_any_class, method);
   std::vector<std::uint32_t> out = find(key);
+  if (of_object) {  // of no module
+    const std::vector<std::uint32_t>& plain = look_up(tables_->methods_of_any_class, name);
+    if (plain.size() < kMany) out.insert(out.end(), plain.begin(), plain.end());
+  }
   if (all.size() < kMany) {
     out.insert(out.end(), all.begin(), all.end());
     return tables_->may_run.emplace(instruction.name, std::move(out)).first->second;

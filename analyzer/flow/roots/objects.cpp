@@ -116,6 +116,7 @@ Value Inputs::make_object(const std::string& class_name, ContextId root, int pos
   fresh.nature = nature;
   state.put(id, std::move(fresh));
   std::optional<State> made;
+  const Dtype default_dtype = state.default_dtype;
   ++made_.being_made;
   for (const std::uint32_t constructor : constructors) {
     State one = state;
@@ -134,6 +135,7 @@ Value Inputs::make_object(const std::string& class_name, ContextId root, int pos
     }
   }
   if (made) state = std::move(*made);
+  state.default_dtype = default_dtype;  // where it is made, not where it is handed in
   if (position >= 0) give_fields(class_name, id, root, nature, state);
   --made_.being_made;
   hand_over(state, object, class_name, made_.being_made == 0);

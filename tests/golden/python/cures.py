@@ -86,6 +86,13 @@ class Cures(Case):
         caller = "\n\ndef run(data):\n    return Attention()(data.q, data.k)\n"
         self.assertEqual([fix["title"] for fix in self.only(MODULE + caller)["fixes"]], fixes)
 
+    def fixes(self, body):
+        return [edit["replacement"] for fix in self.only(HEAD + body)["fixes"] for edit in fix["edits"]]
+
+    def test_what_a_call_takes_by_keyword_is_cast_there(self):
+        self.assertEqual(self.fixes("def attend(q: Tensor, k: Tensor, v: Tensor):\n    q = q.float()\n"
+                                    "    return flash_attn_func(\n        q = q,\n        k=k, v=v)\n"), [".to(k.dtype)"])
+
     def test_a_long_expression_is_cut_between_characters(self):
         for gap in ("", "\n        "):  # as it stands, and from several lines
             for shift in range(4):

@@ -45,6 +45,14 @@ std::optional<bool> is_instance(const Value& value, std::string_view class_name,
   return agree ? first : std::nullopt;
 }
 
+bool are_other_objects(const Value& value, const ClassHierarchy& classes, const State& state) {
+  return !value.is_bottom() && std::all_of(value.begin(), value.end(), [&](const Alternative& each) {
+    const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    const bool is_instance = object && object->kind == HeapObject::Kind::kInstance && !object->type.empty();
+    return is_instance && object->type != kDictionary && !classes.derives(object->type, kTensorClass);
+  });
+}
+
 LeftByClass left_by_class(const Value& asked, std::string_view class_name, const ClassHierarchy& classes,
                           const State& state, bool wanted) {
   LeftByClass out;

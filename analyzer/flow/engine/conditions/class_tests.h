@@ -14,6 +14,10 @@ namespace dtype_guard::flow {
 std::optional<bool> is_instance(const Value& value, std::string_view class_name,
                                 const ClassHierarchy& classes, const State& state);
 
+// Whether all that it may be are objects of classes that surely do not derive from a tensor.
+inline constexpr std::string_view kTensorClass = "torch.Tensor", kAsksForTensor = "is_tensor";
+bool are_other_objects(const Value& value, const ClassHierarchy& classes, const State& state);
+
 struct LeftByClass {
   Value kept;
   bool is_open = false;  // beside these it may be an object of that class which is not in sight

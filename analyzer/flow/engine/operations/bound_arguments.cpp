@@ -40,6 +40,16 @@ void add_first(const HeapObject& list, std::vector<Value>& positions) {
     ++next;
   }
 }
+
+// Of a tensor, along its first dimension; bottom where it may be something else.
+Value parts_of(const Value& given) {
+  std::vector<Alternative> out(given.begin(), given.end());
+  for (Alternative& each : out) {
+    if (each.kind != Alternative::Kind::kTensor || each.rank.wrapped) return {};
+    each.rank = each.rank.min >= 2 ? Rank::at_least(1) : Rank{};
+  }
+  return Value(std::move(out));
+}
 }  // namespace
 
 BoundArguments::Spread BoundArguments::spread(const Instruction& instruction,
@@ -68,7 +78,8 @@ BoundArguments::Spread BoundArguments::spread(const Instruction& instruction,
       const bool has_many = object && object->kind == HeapObject::Kind::kContainer &&
                             object->stands == HeapObject::Stands::kForItself;
       if (name == "*" && has_many && !out.more_positions) add_first(*object, out.positions);
-      if (name == "*") out.each = has_many && !out.more_positions ? object->rest : Value();
+      if (name == "*")
+        out.each = out.more_positions ? Value() : has_many ? object->rest : parts_of(handed[i]);
       (name == "*" ? out.more_positions : out.more_names) = true;
     }
   }

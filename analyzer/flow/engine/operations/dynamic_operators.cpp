@@ -142,11 +142,14 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
                                      State& state) {
   const Value* stored = named(state, instruction, "value");
   const Value given = stored ? *stored : Value::unknown();
-  const Key key = element_key(activation, instruction, state);
+  const Key written = element_key(activation, instruction, state);
   const Value whole = argument(state, instruction, 0);
+  const Value* by = named(state, instruction, "key");
   for (const Alternative& each : whole) {
     if (each.kind != Kind::kObject) continue;
     const HeapObject* object = state.find(each.object);
+    const bool is_computed = by && written.kind == Key::Kind::kAny && object && object->type == kDictionary;
+    const Key key = is_computed ? dictionaries_.named_by(*object, *by) : written;
     memory_.write(state, Location{each.object, key}, given, whole.size() == 1 && key.kind != Key::Kind::kAny);
     if (key.kind != Key::Kind::kAny || !object || object->type != kDictionary || whole.size() != 1) continue;
     // Another key may be that one, so that what stands there is perhaps this.

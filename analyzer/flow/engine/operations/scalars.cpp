@@ -126,10 +126,11 @@ std::optional<Value> Scalars::autocast_question(const Instruction& instruction, 
   if (what != "autocast_dtype" && what != "autocast_enabled") return std::nullopt;
   const std::string device = split == std::string::npos ? "" : instruction.name.substr(split + 2);
   if (device == kElsewhere) return Value(Alternative::boolean(subject_.program.questions.states_precision()));
-  const std::string& of_analysis = subject_.options.device;
+  // One that is computed, `q.device.type`, is that which is looked at, as where autocast is turned on.
+  const bool is_of_analysis = device == subject_.options.device || device == "?";
   const auto elsewhere = state.autocast.elsewhere.find(device);
-  if (device != of_analysis && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
-  const AutocastState& autocast = device == of_analysis ? state.autocast : elsewhere->second;
+  if (!is_of_analysis && elsewhere == state.autocast.elsewhere.end()) return std::nullopt;
+  const AutocastState& autocast = is_of_analysis ? state.autocast : elsewhere->second;
   if (what == "autocast_dtype") return Value(Alternative::a_dtype(autocast.dtype));
   const bool known = autocast.may_be_on != autocast.may_be_off;
   return Value(Alternative::boolean(known ? std::optional(autocast.may_be_on) : std::nullopt));
@@ -358,6 +359,8 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
   if (auto out = size_in_bytes(asked)) return out;
   if (const auto known = asked.count() == 1 ? is_of_kind(asked.name, asked.operand(0), state) : std::nullopt)
     return fact(asked, known);
+  if (asked.name == kAsksForTensor && are_other_objects(asked.operand(0), subject_.program.classes, state))
+    return fact(asked, false);
   if (instruction.name.starts_with(kIsInstance)) {
     const std::string_view of = std::string_view(instruction.name).substr(kIsInstance.size());
     return fact(asked, is_instance(asked.operand(0), of, subject_.program.classes, state));
