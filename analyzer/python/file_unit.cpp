@@ -14,6 +14,26 @@ bool FileUnit::is_project_method(std::string_view name) const {
                      [&](const auto& each) { return each->method(name) != nullptr; });
 }
 
+namespace {
+constexpr int kMaxDepth = 60;
+
+void add_fields(const Node& node, int depth, std::set<std::string, std::less<>>& out) {
+  if (depth > kMaxDepth) return;
+  const Node left = node.is("assignment") ? node.field("left") : Node();
+  if (left.is("attribute") && left.field("object").text() == "self")
+    out.emplace(left.field("attribute").text());
+  for (const Node& each : node.children()) add_fields(each, depth + 1, out);
+}
+}  // namespace
+
+bool FileUnit::is_project_field(std::string_view name) {
+  if (!fields_) {
+    fields_.emplace();
+    for (const auto& each : file_.classes()) add_fields(each->node, 0, *fields_);
+  }
+  return fields_->contains(name);
+}
+
 bool FileUnit::is_module(const ClassDefinition& of) {
   const auto [known, fresh] = modules_in_sight_.try_emplace(&of, false);
   if (fresh) known->second = modules_.is_module(of);
@@ -23,8 +43,6 @@ bool FileUnit::is_module(const ClassDefinition& of) {
 std::string constructor_key(const ClassDefinition& of) { return "py:" + of.qualified + ".__init__"; }
 
 namespace {
-constexpr int kMaxDepth = 60;
-
 // PyTorch's, and no function of that name in the file.
 bool is_setter(std::string_view callee, const SourceFile& file) {
   const std::string_view name = callee.starts_with("torch.") ? callee.substr(6) : callee;

@@ -40,8 +40,10 @@ class FileUnit {
   std::unique_ptr<FunctionDefinition>& keep(std::unique_ptr<FunctionDefinition> definition) {
     return kept_.emplace_back(std::move(definition));
   }
-  // Whether some class in sight has a method or field of that name, which an unknown receiver may be of.
+  // Whether some class of the file has a method of that name, or gives its objects a field, which an unknown
+  // receiver may be of.
   bool is_project_method(std::string_view name) const;
+  bool is_project_field(std::string_view name);
   bool is_module(const ClassDefinition& of);
   // Whether code of the file sets the default dtype to another than float32 and leaves it so; a generator
   // that makes a context manager is followed where that is entered.
@@ -57,6 +59,7 @@ class FileUnit {
   flow::Module module_;
   ModuleNames module_names_;
   std::set<std::string> made_;
+  std::optional<std::set<std::string, std::less<>>> fields_;
   std::optional<bool> sets_default_dtype_;
   std::unordered_map<const ClassDefinition*, bool> modules_in_sight_;
   std::vector<std::unique_ptr<FunctionDefinition>> kept_;

@@ -177,6 +177,14 @@ void SourceFile::add_class(const Node& node, const std::vector<Node>& decorators
   classes_.push_back(std::move(made));
 }
 
+// attend = torch.compile(attend), torch.compiler.disable(attend): what it was.
+bool SourceFile::is_wrapped(const Node& target, const Node& value) const {
+  const Node first = value.is("call") ? value.field("arguments").child(0) : Node();
+  if (!first.is("identifier") || first.text() != target.text()) return false;
+  const std::string callee = dotted(value.field("function"));
+  return callee.starts_with("torch.") && is_transparent(callee);
+}
+
 // A name that one import of several in try blocks binds is optional; None beside it is what there is without.
 void SourceFile::bind(const Node& target, const Node& value, Where where) {
   if (target.is("pattern_list") || target.is("tuple_pattern") || target.is("list_pattern")) {
@@ -188,7 +196,7 @@ void SourceFile::bind(const Node& target, const Node& value, Where where) {
       bind(targets[i], each_has_one ? values[i] : Node(), each_has_one ? where : Where::kOther);
     return;
   }
-  if (!target.is("identifier")) return;
+  if (!target.is("identifier") || is_wrapped(target, value)) return;
   Global& global = globals_[std::string(target.text())];
   if (value.is("none")) {
     global.optional = true;

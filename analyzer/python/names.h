@@ -138,6 +138,7 @@ class SourceFile {
   enum class Where : std::uint8_t { kTop, kTry, kOther };
   void index(const Node& block, Where where);
   void bind(const Node& target, const Node& value, Where where);
+  bool is_wrapped(const Node& target, const Node& value) const;
   // What the statements of a module bind, in their order (global_bindings.cpp).
   static void note(Global& global, Binding binding, Where where);
   // What functions bind by `global name`.

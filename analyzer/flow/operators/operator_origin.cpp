@@ -21,7 +21,7 @@ OperatorResults::Deciding OperatorResults::deciding(Dtype result) const {
   bool equal_follows = false;  // cast to the dtype of another, which may be here too
   for (const ChosenInput* each : participants()) {
     const Alternative& input = *each->alternative;
-    if (op_.result == ResultRule::kPromote && is_unknown(input)) {
+    if (promotes(op_) && is_unknown(input)) {
       if (!out.open) out.open = each;
       continue;
     }

@@ -87,7 +87,7 @@ bool OperatorResults::rests_on_unknown() const {
     }
     default: {
       const auto parts = participants();
-      if (op_.result == ResultRule::kPromote && is_at_least_float32(parts)) return false;
+      if (promotes(op_) && is_at_least_float32(parts)) return false;
       return std::any_of(parts.begin(), parts.end(),
                          [](const ChosenInput* each) { return is_unknown(*each->alternative); });
     }
@@ -222,7 +222,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const ChosenInput* settling = settling_operand();
   for (const ChosenInput* each : participants()) {
     const Alternative& input = *each->alternative;
-    const bool has_no_say = op_.result == ResultRule::kPromote || takes_one_dtype(op_);
+    const bool has_no_say = promotes(op_) || takes_one_dtype(op_);
     if (has_no_say && is_unknown(input)) continue;
     if (!settling || settling == each) {
       out.symbols = symbols_.unite(out.symbols, input.symbols);

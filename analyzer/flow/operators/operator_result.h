@@ -35,7 +35,11 @@ struct Statement {
   StepId told = 0;  // the trail of the tensor that was asked for it
 };
 
-bool is_unknown(const Alternative& each);    // of no known dtype
+bool is_unknown(const Alternative& each);  // of no known dtype
+// The widest of its operands, integers aside.
+inline bool promotes(const Operator& op) {
+  return op.result == ResultRule::kPromote || op.result == ResultRule::kPromoteIntToFloat;
+}
 std::string shown_name(const Operator& op);  // "div" for its form "div.rounded"
 
 // Whether what it gives, or takes, hangs on which of the half types it is.

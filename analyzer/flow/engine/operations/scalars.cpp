@@ -359,8 +359,11 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
   if (auto out = size_in_bytes(asked)) return out;
   if (const auto known = asked.count() == 1 ? is_of_kind(asked.name, asked.operand(0), state) : std::nullopt)
     return fact(asked, known);
-  if (asked.name == kAsksForTensor && are_other_objects(asked.operand(0), subject_.program.classes, state))
-    return fact(asked, false);
+  const bool asks_for_other = asked.name == kAsksForOther;
+  if (asks_for_other || asked.name == kAsksForTensor) {
+    const bool are_other = are_other_objects(asked.operand(0), subject_.program.classes, state);
+    if (asks_for_other || are_other) return fact(asked, asks_for_other && are_other);
+  }
   if (instruction.name.starts_with(kIsInstance)) {
     const std::string_view of = std::string_view(instruction.name).substr(kIsInstance.size());
     return fact(asked, is_instance(asked.operand(0), of, subject_.program.classes, state));
