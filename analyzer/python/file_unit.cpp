@@ -51,13 +51,15 @@ bool is_setter(std::string_view callee, const SourceFile& file) {
   return !own || !own->function;
 }
 
-bool sets_it(const Node& node, const SourceFile& file, int depth) {
+// A context manager that is a method is not followed where it is entered.
+bool sets_it(const Node& node, const SourceFile& file, bool in_class, int depth) {
   if (depth > kMaxDepth) return false;
   const bool is_call = node.is("call") && is_setter(node.field("function").text(), file);
   if (is_call && !node.field("arguments").text().ends_with("float32)")) return true;
+  in_class = in_class || node.is("class_definition");
   const auto all = node.children();
   return std::any_of(all.begin(), all.end(), [&](const Node& each) {
-    return !makes_context(each) && sets_it(each, file, depth + 1);
+    return (in_class || !makes_context(each)) && sets_it(each, file, in_class, depth + 1);
   });
 }
 }  // namespace
@@ -65,7 +67,7 @@ bool sets_it(const Node& node, const SourceFile& file, int depth) {
 bool FileUnit::sets_default_dtype() {
   if (!sets_default_dtype_) {
     const bool speaks = file_.tree().text().find("set_default_") != std::string::npos;
-    sets_default_dtype_ = speaks && sets_it(file_.tree().root(), file_, 0);
+    sets_default_dtype_ = speaks && sets_it(file_.tree().root(), file_, false, 0);
   }
   return *sets_default_dtype_;
 }

@@ -246,6 +246,7 @@ class FunctionLowering {
   ValueId call_entity(const Entity& callee, const Node& function, const std::vector<Given>& arguments);
   ValueId call_function(const FunctionDefinition& callee, std::optional<ValueId> object,
                         const std::vector<Given>& arguments);
+  ValueId made_by_unseen_base(const ClassDefinition& callee, Arguments handed);
   ValueId instantiate(const ClassDefinition& callee, const std::vector<Given>& arguments);
   ValueId sink(const Api& api, const std::vector<Given>& arguments);
   ValueId call_method(const Node& node, const std::vector<Given>& arguments);
@@ -281,6 +282,7 @@ class FunctionLowering {
   ValueId conversion(ValueId object, const std::vector<Given>& arguments);
   bool names_device(const Node& node) const;
   ValueId sizes(const std::vector<Given>& arguments);
+  ValueId rearranged_each(const Node& tensors);
   std::optional<ValueId> einops(const std::string& name, const std::vector<Given>& arguments);
 
   // other libraries, and what PyTorch has by another name (lower_libraries.cpp)

@@ -217,9 +217,8 @@ ValueId FunctionLowering::instantiate(const ClassDefinition& callee, const std::
     builder_.value(Op::kCall, constructor_key(callee), std::move(handed));
     return made;
   }
-  if (callee.is_opaque || (!complete && !constructor)) {
-    return builder_.value(Op::kCall, callee.qualified, std::move(handed));
-  }
+  if (callee.is_opaque) return builder_.value(Op::kCall, callee.qualified, std::move(handed));
+  if (!complete && !constructor) return made_by_unseen_base(callee, std::move(handed));
   const ValueId made = builder_.value(Op::kObject, callee.qualified, {});
   if (!constructor || constructor->owner != &callee) take_class_attributes(callee, made);
   if (!constructor) return made;

@@ -132,4 +132,12 @@ Function FunctionLowering::run_decorated() {
   return std::move(function_);
 }
 
+// It has its own methods, whatever a base that is not in sight makes of it.
+ValueId FunctionLowering::made_by_unseen_base(const ClassDefinition& callee, Arguments handed) {
+  const ValueId made = builder_.value(Op::kObject, callee.qualified, {});
+  handed.insert(handed.begin(), {"", made});
+  builder_.value(Op::kCall, "?" + callee.qualified + ".__init__", std::move(handed));
+  return made;
+}
+
 }  // namespace dtype_guard::python

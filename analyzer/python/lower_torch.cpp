@@ -272,11 +272,23 @@ std::optional<ValueId> FunctionLowering::special_function(const std::string& nam
   return std::nullopt;
 }
 
+// rearrange_many((q, k, v), pattern) of einops_exts: each tensor of a list.
+ValueId FunctionLowering::rearranged_each(const Node& tensors) {
+  const auto all = displayed(tensors);
+  if (!all) return list_of(builder_.op("flatten", {{"self", any_of(value(tensors))}}));
+  Arguments parts;
+  for (const Node& each : *all) parts.push_back({"", builder_.op("flatten", {{"self", value(each)}})});
+  return builder_.value(Op::kPack, "", std::move(parts));
+}
+
 // einops.rearrange and repeat change shapes alone; what the pattern gives has as many dimensions as it says.
 std::optional<ValueId> FunctionLowering::einops(const std::string& name,
                                                 const std::vector<Given>& arguments) {
-  if (!name.starts_with("einops.") || arguments.size() < 2) return std::nullopt;
+  if (!name.starts_with("einops") || arguments.size() < 2) return std::nullopt;
   const std::string what = last_part(name);
+  if (name == "einops_exts.rearrange_many" || name == "einops_exts.repeat_many")
+    return rearranged_each(arguments[0].node);
+  if (!name.starts_with("einops.")) return std::nullopt;
   // pack(tensors, pattern) gives one tensor of all of them, and how to take it apart.
   if (what == "pack")
     return builder_.value(

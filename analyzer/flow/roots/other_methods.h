@@ -39,7 +39,8 @@ class OtherMethods {
   struct Beginning {
     State state;
     std::vector<HeapId> objects;
-    ContextId root;
+    std::uint32_t function;
+    ContextId context;
   };
   const State* outcome(std::uint32_t method, HeapId object, const State& begun, ContextId root,
                        Outcomes& all);

@@ -54,34 +54,35 @@ const State* OtherMethods::outcome(std::uint32_t method, HeapId object, const St
   return found->second ? &*found->second : nullptr;
 }
 
-// Nothing where a function is no method of an object at hand, or leaves what is not known.
+// Nothing where a function is no method of an object at hand, leaves what is not known, or runs the root
+// itself: that is seen from there.
 std::optional<Value> OtherMethods::put_there(const std::vector<Fields::Reassigned>& by, HeapId object,
                                              const Key& key, const Beginning& begun, Outcomes& all,
                                              State& state) {
   Value out;
   for (const Fields::Reassigned& each : by) {
-    if (!each.function) return std::nullopt;
+    if (!each.function || index_.reached_from(*each.function).contains(begun.function)) return std::nullopt;
     const Function& code = index_.function(*each.function);
-    bool is_put = false;
+    bool is_followed = false;
     for (const HeapId id : begun.objects) {
       const std::string& type = begun.state.find(id)->type;
       const bool runs_on = each.is_method ? id == object
                                           : code.kind == FunctionKind::kMethod && !type.empty() &&
                                                 program_.classes.derives(type, code.class_name);
-      const State* after = runs_on ? outcome(*each.function, id, begun.state, begun.root, all) : nullptr;
+      const State* after = runs_on ? outcome(*each.function, id, begun.state, begun.context, all) : nullptr;
       const HeapObject* now = after ? after->find(object) : nullptr;
       const auto cell = now ? now->cells.find(key) : Cells::const_iterator();
       if (!now || cell == now->cells.end()) continue;
+      is_followed = true;
       for (Alternative one : cell->second) {
         if (one.kind == Kind::kNone) continue;
         if (!is_known(one)) return std::nullopt;
         one.rank.symbol = 0;
         bring(state, *after, Value(one));
         out = join(out, Value(one), symbols_);
-        is_put = true;
       }
     }
-    if (!is_put) return std::nullopt;
+    if (!is_followed) return std::nullopt;
   }
   return out;
 }
@@ -90,8 +91,8 @@ void OtherMethods::fill_placeholders(State& state, const std::vector<Value>& arg
                                      ContextId context) {
   std::optional<std::set<std::uint32_t>> seen_by_root;
   Outcomes outcomes;
-  const Beginning begun{state, objects_below(state, arguments), context};
-  // What the root runs itself is seen there; code that runs the root is seen from its own root.
+  const Beginning begun{state, objects_below(state, arguments), root, context};
+  // What the root runs itself is seen there.
   const auto is_seen = [&](const Fields::Reassigned& each) {
     if (!seen_by_root) seen_by_root = index_.reached_from(root);
     return each.function && seen_by_root->contains(*each.function);

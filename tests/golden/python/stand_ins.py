@@ -98,9 +98,21 @@ def module_for(name):
     return module
 
 
+def rearranging():
+    """einops_exts, of einops."""
+    import einops
+    module = types.ModuleType("einops_exts")
+    for name, one in (("rearrange_many", einops.rearrange), ("repeat_many", einops.repeat)):
+        setattr(module, name, lambda tensors, *pattern, one=one, **sizes: [one(each, *pattern, **sizes) for each in tensors])
+    return module
+
+
 def install(recorder, made):
     """Every Python spelling of the contracts becomes a module's member, but where the module is installed. `made` gets
     the names of the modules."""
+    if importlib.util.find_spec("einops") and not importlib.util.find_spec("einops_exts"):
+        sys.modules["einops_exts"] = rearranging()
+        made.append("einops_exts")
     for _, api in all_apis():
         for spelling in api["spellings"]:
             parts = spelling.split(".")

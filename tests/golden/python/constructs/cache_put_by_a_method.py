@@ -23,6 +23,9 @@ class Attention(nn.Module):
     def start(self, batch, length, dtype):
         self.cache = Cache((batch, length, 64), dtype)
 
+    def reset(self):
+        self.cache = None
+
     def forward(self, x, at):
         q, k, v = self.qkv(x).chunk(3, dim=-1)
         if self.cache is not None:
