@@ -78,6 +78,13 @@ void FunctionLowering::head() {
   function_.range = (name ? name : definition_.node).range();
 }
 
+// A generator of the file that makes a context in which the default dtype is another.
+static bool has_default_dtypes(const SourceFile& file) {
+  return std::any_of(file.functions().begin(), file.functions().end(), [](const auto& each) {
+    return each->makes_context && each->node.text().find("set_default_") != std::string_view::npos;
+  });
+}
+
 Function FunctionLowering::run() {
   if (is_module_code()) return run_module_code();
   head();
@@ -85,7 +92,9 @@ Function FunctionLowering::run() {
   find_locals(code);
   numbers_ = numbers_of(definition_, unit_.modules());
   parameters();
-  if (!outer_ && unit_.sets_default_dtype()) builder_.op(std::string(kOpenDefaultDtype), {});
+  // An object may be made in such a context and handed in; what runs in one is seen there.
+  const bool makes = function_.kind == FunctionKind::kConstructor && has_default_dtypes(unit_.file());
+  if (!outer_ && (makes || unit_.sets_default_dtype())) builder_.op(std::string(kOpenDefaultDtype), {});
   if (function_.kind == FunctionKind::kConstructor) take_class_attributes(*definition_.owner, self_);
   begin_generator();
   enter_decorators();
