@@ -284,11 +284,11 @@ ValueId FunctionLowering::rearranged_each(const Node& tensors) {
 // einops.rearrange and repeat change shapes alone; what the pattern gives has as many dimensions as it says.
 std::optional<ValueId> FunctionLowering::einops(const std::string& name,
                                                 const std::vector<Given>& arguments) {
-  if (!name.starts_with("einops") || arguments.size() < 2) return std::nullopt;
-  const std::string what = last_part(name);
+  if (arguments.size() < 2) return std::nullopt;
   if (name == "einops_exts.rearrange_many" || name == "einops_exts.repeat_many")
     return rearranged_each(arguments[0].node);
   if (!name.starts_with("einops.")) return std::nullopt;
+  const std::string what = last_part(name);
   // pack(tensors, pattern) gives one tensor of all of them, and how to take it apart.
   if (what == "pack")
     return builder_.value(

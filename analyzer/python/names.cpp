@@ -26,16 +26,14 @@ std::string decorator_name(const Node& decorator) {
   while (what.is("call")) what = what.field("function");
   return dotted(what);
 }
-bool is_context_decorator(std::string_view name) {
-  return name == "contextmanager" || name.ends_with(".contextmanager");
-}
 }  // namespace
 
 bool makes_context(const Node& definition) {
   if (!definition.is("decorated_definition")) return false;
   const auto all = definition.children();
   return std::any_of(all.begin(), all.end(), [](const Node& each) {
-    return each.is("decorator") && is_context_decorator(decorator_name(each));
+    const std::string name = each.is("decorator") ? decorator_name(each) : "";
+    return name == "contextmanager" || name.ends_with(".contextmanager");
   });
 }
 
@@ -111,6 +109,7 @@ std::unique_ptr<FunctionDefinition> SourceFile::define(const Node& node, const s
       if (name == out->name + std::string(part)) out->name = name;
     }
   }
+  out->makes_context = makes_context(node);
   out->file = this;
   out->owner = owner;
   out->key = "py:" + prefix + "." + out->name + "@" + std::to_string(out->node.range().line) + ":" +
@@ -121,7 +120,6 @@ std::unique_ptr<FunctionDefinition> SourceFile::define(const Node& node, const s
     out->is_static = out->is_static || name == "staticmethod";
     out->is_class_method = out->is_class_method || name == "classmethod";
     out->is_property = out->is_property || name == "property" || name.ends_with("cached_property");
-    out->makes_context = out->makes_context || is_context_decorator(name);
     if (is_transparent(name)) continue;
     out->is_opaque = true;
     const Global* local = global(name);
