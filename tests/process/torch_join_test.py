@@ -10,6 +10,14 @@ PROGRAM = "torch_join.py"
 PROGRAMS = pathlib.Path(BUILT["source"]) / "programs"
 FUNCTIONS = ["First.forward", "Second.forward", "Nested.forward.<locals>.attend", "Each.forward", "Later.forward.<locals>.<lambda>"]
 
+# What a program says itself of the default dtype would count for dtype-lint too.
+RUN = """
+import runpy, sys, torch
+torch.set_default_dtype(getattr(torch, sys.argv[1]))
+del sys.argv[:2]
+runpy.run_path(sys.argv[0], run_name="__main__")
+"""
+
 
 class Join(Case):
     def setUp(self):
@@ -18,9 +26,9 @@ class Join(Case):
         done = self.execute(BUILT["lint"], "--no-cache", f"--format=json={self.lint}", PROGRAMS / PROGRAM)
         self.assertEqual(done.returncode, 1, done.stderr)
 
-    def run_classes(self, *names):
-        done = self.preloaded(PYTHON, PROGRAMS / PROGRAM, *names, options="torch=origins")
-        self.assertEqual(done.stdout, "".join(f"{name} RuntimeError\n" for name in names if "low" not in names), done.stderr)
+    def run_classes(self, *names, default="float32"):
+        done = self.preloaded(PYTHON, "-c", RUN, default, PROGRAMS / PROGRAM, *names, options="torch=origins")
+        self.assertEqual(done.stdout, "".join(f"{name} RuntimeError\n" for name in names if default == "float32"), done.stderr)
 
     def joined(self):
         """Of each static finding the function of its call and what the run says of it; and all findings."""
@@ -51,7 +59,8 @@ class Join(Case):
         self.assertEqual((said["Second.forward"], said["First.forward"]), ("confirmed", "not_reached"))
 
     def test_a_call_that_was_right_contradicts(self):
-        self.run_classes("low", "First", "Each")
+        """The tables are narrow too."""
+        self.run_classes("First", "Each", default="bfloat16")
         said, findings = self.joined()
         self.assertEqual(said, {name: "contradicted" if name in ("First.forward", "Each.forward") else "not_reached" for name in FUNCTIONS})
         self.assertEqual([finding["observed"] for finding in findings], [["static"]] * len(FUNCTIONS))

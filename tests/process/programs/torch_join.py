@@ -1,5 +1,5 @@
 """Wrong calls in two classes, nested functions, a comprehension and a lambda, for a static report beside a run of some.
-Usage: torch_join.py [low] CLASS..."""
+Usage: torch_join.py CLASS..."""
 import sys
 
 import torch
@@ -54,9 +54,6 @@ class Later(Block):
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        if name == "low":  # what follows is right: the tables are narrow too
-            torch.set_default_dtype(LOW)
-            continue
         try:
             globals()[name]()(torch.randn(8, 16, dtype=LOW))
         except RuntimeError as error:
