@@ -183,7 +183,7 @@ class Variants {
     contracts_.versions[library] = version;
     std::vector<const Api*> out;
     for (const std::string& torch : options_.torch_versions) {
-      for (const std::string& each : names) out.push_back(contracts_.named(each, torch));
+      for (const std::string& each : names) out.push_back(contracts_.named(each, torch, options_.device));
     }
     return out;
   }

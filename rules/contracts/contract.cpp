@@ -35,6 +35,10 @@ bool Api::holds_for(std::string_view library_version) const {
   return until.empty() || version < parse_torch_version(until);
 }
 
+bool Api::holds_on(std::string_view device) const {
+  return device.empty() || devices.empty() || devices.contains(std::string(device));
+}
+
 const Operand* Api::find(std::string_view role) const {
   const auto found =
       std::find_if(operands.begin(), operands.end(), [&](const Operand& o) { return o.role == role; });
@@ -61,7 +65,10 @@ bool hold_together(const Api& a, const Api& b) {
     return !one.until.empty() && !other.since.empty() &&
            parse_torch_version(one.until) <= parse_torch_version(other.since);
   };
-  return !before(a, b) && !before(b, a);
+  const bool on_one_device =
+      a.devices.empty() ||
+      std::any_of(a.devices.begin(), a.devices.end(), [&](const auto& each) { return b.holds_on(each); });
+  return on_one_device && !before(a, b) && !before(b, a);
 }
 
 std::vector<std::string> version_changes(const ContractSet& contracts, std::string_view library) {
@@ -88,7 +95,8 @@ const Api* ContractSet::find(std::string_view spelling) const {
   return found == apis.end() ? nullptr : &*found;
 }
 
-const Api* ContractSet::named(std::string_view spelling, std::string_view torch_version) const {
+const Api* ContractSet::named(std::string_view spelling, std::string_view torch_version,
+                              std::string_view device) const {
   const Api* any = find(spelling);
   if (any == nullptr) return nullptr;
   // A canonical name is no other API's spelling here, even where a user's file has taken it over for calls.
@@ -96,7 +104,7 @@ const Api* ContractSet::named(std::string_view spelling, std::string_view torch_
       std::any_of(apis.begin(), apis.end(), [&](const Api& api) { return api.name == spelling; });
   const std::string_view name = is_name ? spelling : std::string_view(any->name);
   const auto found = std::find_if(apis.begin(), apis.end(), [&](const Api& api) {
-    if (api.name != name) return false;
+    if (api.name != name || !api.holds_on(device)) return false;
     if (api.library == "torch") return api.holds_for(torch_version);
     const auto known = versions.find(api.library);
     return api.holds_for(known == versions.end() ? "" : known->second);

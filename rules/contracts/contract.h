@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -72,12 +73,14 @@ struct Api {
   // is applied to, in order. Empty without one.
   std::string autograd_function;
   std::vector<std::string> autograd_tensors;
-  std::string since, until;  // the library's versions for which this holds: from `since`, before `until`
-  std::string source;        // where the rule is written
+  std::string since, until;       // the library's versions for which this holds: from `since`, before `until`
+  std::set<std::string> devices;  // those on which it holds; empty: on all
+  std::string source;             // where the rule is written
   // What autocast does on a device in a PyTorch release; kAsIs where the file says nothing.
   AutocastBehaviour autocast_at(std::string_view device, std::string_view torch_version) const;
   // Whether the contract holds for a version of its library; an empty version is taken to be the newest.
   bool holds_for(std::string_view library_version) const;
+  bool holds_on(std::string_view device) const;    // an empty device: whether on some
   bool is_spelt(std::string_view spelling) const;  // as the canonical name or one of the spellings
   const Operand* find(std::string_view role) const;
   // The dtypes that `role` takes, following same_as to a set of its own.
@@ -88,11 +91,11 @@ struct Api {
 struct ContractSet;
 std::vector<std::string> version_changes(const ContractSet& contracts, std::string_view library);
 
-// Whether some version of the library has both.
+// Whether some version of the library has both, on some device.
 bool hold_together(const Api& a, const Api& b);
 
 struct ContractSet {
-  // Several of one name differ in `since` and `until`.
+  // Several of one name differ in `since` and `until`, or in `devices`.
   std::vector<Api> apis;
   // A project's own names of dtypes, types and enumerators: "my::half_t", "my::Type::kHalf".
   std::map<std::string, Dtype, std::less<>> types;
@@ -106,8 +109,9 @@ struct ContractSet {
   std::map<std::string, std::string, std::less<>> versions;
 
   const Api* find(std::string_view spelling) const;  // by canonical name or any spelling, of any version
-  // The same API as it is in a PyTorch release, and in `versions` of other libraries.
-  const Api* named(std::string_view name, std::string_view torch_version) const;
+  // The same API as it is in a PyTorch release, and in `versions` of other libraries, on a device; without
+  // one, the first that holds anywhere.
+  const Api* named(std::string_view name, std::string_view torch_version, std::string_view device = {}) const;
 };
 
 // A contract file that cannot be used. what() reads "FILE:LINE: POINTER: found X, expected Y".

@@ -83,7 +83,7 @@ class ContractReader : private ContractValues {
     check_members(node,
                   {"name", "kind", "spellings", "operands", "options", "autograd_function", "autocast",
                    "autocast_since", "fast", "result_argument", "result_dtype", "result_like", "results",
-                   "result_for", "versions", "source"},
+                   "result_for", "versions", "devices", "source"},
                   {"name", "kind", "spellings", "operands"});
     Api api;
     api.library = library;
@@ -116,16 +116,19 @@ class ContractReader : private ContractValues {
     add_result(api, node);
     if (const JsonNode* function = node.member("autograd_function")) add_function(api, *function);
     if (const JsonNode* fast = node.member("fast")) {
-      check_members(*fast, {"cuda", "cpu", "mps", "xpu"}, {});
+      check_members(*fast, kDevices, {});
       for (const auto& [device, value] : *fast->members()) api.fast[device] = fast_dtypes(api, value);
     }
     if (const JsonNode* since = node.member("autocast_since")) {
-      check_members(*since, {"cuda", "cpu", "mps", "xpu"}, {});
+      check_members(*since, kDevices, {});
       for (const auto& [device, value] : *since->members()) {
         if (api.autocast[device] != AutocastBehaviour::kRecasts)
           wrong(value, fmt::format("\"autocast\" to say that the call is recast on {}", device));
         api.autocast_since[device] = version(value);
       }
+    }
+    if (const JsonNode* devices = node.member("devices")) {
+      for (const JsonNode& each : list(*devices, "at least one device")) api.devices.insert(device(each));
     }
     if (const JsonNode* versions = node.member("versions")) {
       check_members(*versions, {"since", "until"}, {});
@@ -316,7 +319,7 @@ class ContractReader : private ContractValues {
   }
 
   std::map<std::string, AutocastBehaviour> devices(const JsonNode& node) const {
-    check_members(node, {"cuda", "cpu", "mps", "xpu"}, {});
+    check_members(node, kDevices, {});
     std::map<std::string, AutocastBehaviour> behaviours;
     for (const auto& [device, value] : *node.members()) {
       behaviours[device] = choice<AutocastBehaviour>(
@@ -368,7 +371,8 @@ class ContractReader : private ContractValues {
     for (const Api& known : set.apis) {
       if (&known == &added || !hold_together(known, added)) continue;
       if (known.name == added.name)
-        wrong(*node.member("name"), "each API name once per file, or with \"versions\" that do not overlap");
+        wrong(*node.member("name"),
+              "each API name once per file, or with \"versions\" or \"devices\" that do not overlap");
       for (std::size_t at = 0; at < added.spellings.size(); ++at) {
         if (known.is_spelt(added.spellings[at]))
           wrong((*node.member("spellings")->items())[at],

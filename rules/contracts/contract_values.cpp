@@ -105,6 +105,12 @@ const std::string& ContractValues::called_name(const JsonNode& node) const {
   return name(node);
 }
 
+const std::string& ContractValues::device(const JsonNode& node) const {
+  if (std::find(kDevices.begin(), kDevices.end(), text(node)) == kDevices.end())
+    unknown(node, "a device", Names(kDevices.begin(), kDevices.end()));
+  return text(node);
+}
+
 const std::string& ContractValues::version(const JsonNode& node) const {
   const std::string& value = text(node);
   const bool digits = value.find_first_not_of("0123456789.") == std::string::npos;

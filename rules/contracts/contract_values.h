@@ -36,6 +36,7 @@ class ContractValues {
   // The members of an object whose keys are names that calls or types go by.
   const JsonNode::Members& named_values(const JsonNode& node, const std::string& content) const;
   const std::string& called_name(const JsonNode& node) const;
+  const std::string& device(const JsonNode& node) const;
   const std::string& version(const JsonNode& node) const;
   int argument(const JsonNode& node) const;
   bool flag(const JsonNode& node) const;
@@ -53,6 +54,9 @@ class ContractValues {
     for (const auto& [key, value] : values) known.emplace_back(key);
     unknown(node, what, known);
   }
+
+ protected:
+  inline static const Words kDevices = {"cuda", "cpu", "mps", "xpu"};
 
  private:
   const std::string& file_;

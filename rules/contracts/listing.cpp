@@ -27,12 +27,20 @@ std::string taken(const Operand& operand) {
   return fmt::format("{}as {}", own, operand.same_as);
 }
 
-// " (torch 2.4 and newer)"; empty: of all versions.
+// "torch 2.4 and newer"; empty: of all versions.
 std::string versions(const Api& api) {
   if (api.since.empty() && api.until.empty()) return "";
-  if (api.until.empty()) return fmt::format(" ({} {} and newer)", api.library, api.since);
-  if (api.since.empty()) return fmt::format(" ({} before {})", api.library, api.until);
-  return fmt::format(" ({} {} to before {})", api.library, api.since, api.until);
+  if (api.until.empty()) return fmt::format("{} {} and newer", api.library, api.since);
+  if (api.since.empty()) return fmt::format("{} before {}", api.library, api.until);
+  return fmt::format("{} {} to before {}", api.library, api.since, api.until);
+}
+
+// " (torch 2.4 and newer, on cuda)"; empty: everywhere.
+std::string where_it_holds(const Api& api) {
+  std::vector<std::string> parts;
+  if (const std::string of = versions(api); !of.empty()) parts.push_back(of);
+  if (!api.devices.empty()) parts.push_back(fmt::format("on {}", fmt::join(api.devices, " and ")));
+  return parts.empty() ? "" : fmt::format(" ({})", fmt::join(parts, ", "));
 }
 
 std::vector<Operand> all_of(const Api& api) {
@@ -60,7 +68,8 @@ std::string place(const Operand& operand) {
 }
 
 std::string one(const Api& api) {
-  std::string out = fmt::format("{}: {} of {}{}\n", api.name, word(api.kind), api.library, versions(api));
+  std::string out =
+      fmt::format("{}: {} of {}{}\n", api.name, word(api.kind), api.library, where_it_holds(api));
   out += fmt::format("called as: {}\n", fmt::join(api.spellings, ", "));
   const std::vector<Operand> all = all_of(api);
   std::size_t roles = 0;
@@ -104,7 +113,7 @@ std::string list_contracts(const ContractSet& contracts) {
   std::string out;
   for (const Api* each : sorted) {
     out += fmt::format("{:<{}}  {:<{}}  {}: {}{}\n", each->name, names, each->library, libraries,
-                       word(each->kind), operands(*each), versions(*each));
+                       word(each->kind), operands(*each), where_it_holds(*each));
   }
   return out;
 }

@@ -44,6 +44,7 @@ enum class Named : std::uint8_t {
   kSingularValueNorm,  // an `ord`
   kHost,               // a device
   kDtypeOfOptions,     // counts where the options state none
+  kChoosesKernels,     // of scaled_dot_product_attention, for a while or for good
   kDefaultsToBFloat16  // a device whose autocast casts to bfloat16 unless told otherwise
 };
 
@@ -115,6 +116,12 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kSingularValueNorm, "nuc"},
     {Named::kHost, "cpu"},
     {Named::kDtypeOfOptions, "randint"},
+    {Named::kChoosesKernels, "torch.nn.attention.sdpa_kernel"},
+    {Named::kChoosesKernels, "torch.backends.cuda.sdp_kernel"},
+    {Named::kChoosesKernels, "torch.backends.cuda.enable_mem_efficient_sdp"},
+    {Named::kChoosesKernels, "torch.backends.cuda.enable_cudnn_sdp"},
+    {Named::kChoosesKernels, "_ZN2at7Context21setSDPUseMemEfficientEb"},
+    {Named::kChoosesKernels, "_ZN2at7Context14setSDPUseCuDNNEb"},
     {Named::kDefaultsToBFloat16, "cpu"},
     {Named::kDefaultsToBFloat16, "xla"},
     {Named::kDefaultsToBFloat16, "hpu"},

@@ -209,6 +209,15 @@ bool has_newer(const Api& api) {
   });
 }
 
+// A record says nothing of the device: of contracts that differ in it alone the first holds, the widest.
+bool is_for_other_devices(const Api& api) {
+  const std::vector<Api>& apis = dtype_guard::builtin_contracts().apis;
+  const auto first = std::find_if(apis.begin(), apis.end(), [&](const Api& other) {
+    return other.name == api.name && other.since == api.since && other.until == api.until;
+  });
+  return &*first != &api;
+}
+
 RecordContract of_operator(const Api& api) {
   RecordContract contract{&api, dtype_guard::operator_records(api), {}, {}, has_newer(api)};
   for (const Operand& operand : api.operands) {
@@ -230,6 +239,7 @@ RecordContract of_function(const Api& api) {
 std::vector<RecordContract> record_contracts() {
   std::vector<RecordContract> contracts;
   for (const Api& api : dtype_guard::builtin_contracts().apis) {
+    if (is_for_other_devices(api)) continue;
     if (!dtype_guard::operator_records(api).empty()) contracts.push_back(of_operator(api));
     if (!api.autograd_function.empty()) contracts.push_back(of_function(api));
   }

@@ -93,7 +93,7 @@ void check_refusal(const Subject& subject, const Finding& finding, const Sink& s
 
 void check_sink(const Subject& subject, const Finding& finding, const Sink& sink, Tally& tally,
                 Violations& out) {
-  const Api* contract = contracts().named(sink.api, subject.world.torch_version);
+  const Api* contract = contracts().named(sink.api, subject.world.torch_version, subject.world.device);
   if (!contract) return check_refusal(subject, finding, sink, out);
   const Api& api = *contract;
   const Instruction* const at = instruction_at(subject.module, sink.location);
@@ -175,7 +175,7 @@ void count_found(const Subject& subject, const std::vector<Finding>& findings, b
   std::map<std::pair<const Instruction*, std::string>, Met> met;
   for (const Run& run : subject.runs.runs) {
     for (const Observation& seen : run.observations) {
-      const Api& api = *contracts().named(seen.sink->name, subject.world.torch_version);
+      const Api& api = *contracts().named(seen.sink->name, subject.world.torch_version, subject.world.device);
       for (const Arrived& each : seen.operands) {
         Met& here = met[{seen.sink, each.role}];
         const bool evident =
@@ -224,7 +224,7 @@ void check_possible(const Subject& subject, Violations& out) {
   options.strict = true;
   for (const Finding& finding : flow::analyse(subject.module, options).findings) {
     for (const Sink& sink : finding.sinks) {
-      const Api* api = contracts().named(sink.api, subject.world.torch_version);
+      const Api* api = contracts().named(sink.api, subject.world.torch_version, subject.world.device);
       const bool recasts = api && api->autocast_at(subject.world.device, subject.world.torch_version) ==
                                       AutocastBehaviour::kRecasts;
       const Instruction* at = instruction_at(subject.module, sink.location);

@@ -315,7 +315,7 @@ Value Machine::sink(Frame& frame, const Instruction& each) {
   guess_call();
   if (!violated_.empty()) run_.passed_by.insert(&each);
   if (each.name == "probe") return probe(frame, each);
-  const Api* api = contracts_.named(each.name, world_.torch_version);
+  const Api* api = contracts_.named(each.name, world_.torch_version, world_.device);
   if (!api) return unknown_call(frame, each);
   Observation seen;
   seen.sink = &each;

@@ -105,4 +105,32 @@ std::string NamedDevices::of(std::uint32_t root) {
   return all.cpu_autocast || whole ? "cpu" : "";
 }
 
+namespace {
+// A call of the library's by its own name is marked where nothing else is known of it.
+bool chooses_kernels(const Instruction& each) {
+  std::string_view name = each.name;
+  if (name.starts_with('?')) name.remove_prefix(1);
+  return each.op == Op::kCall && is_named(Named::kChoosesKernels, name);
+}
+}  // namespace
+
+const std::set<std::uint32_t>& NamedDevices::choose_kernels() {
+  if (choose_kernels_) return *choose_kernels_;
+  std::set<std::uint32_t>& out = choose_kernels_.emplace();
+  for (std::uint32_t i = 0; i < index_.module().functions.size(); ++i) {
+    for (const Block& block : index_.function(i).blocks) {
+      if (std::any_of(block.instructions.begin(), block.instructions.end(), flow::chooses_kernels))
+        out.insert(i);
+    }
+  }
+  return out;
+}
+
+bool NamedDevices::chooses_kernels(std::uint32_t root) {
+  if (choose_kernels().empty()) return false;
+  const std::set<std::uint32_t> reached = index_.reached_from(root);
+  return std::any_of(reached.begin(), reached.end(),
+                     [&](std::uint32_t each) { return choose_kernels().contains(each); });
+}
+
 }  // namespace dtype_guard::flow

@@ -10,27 +10,36 @@
 
 namespace dtype_guard::flow {
 
-// What is asked for, on the device that the root's code names.
+// What is asked for, on the device that the root's code names and with the kernels that it chooses.
 class OptionsByRoot {
  public:
   OptionsByRoot(const FunctionIndex& index, const AnalysisOptions& options)
       : devices_(index), options_(options) {}
   const AnalysisOptions& of(std::uint32_t root) {
-    if (options_.device_named_by_user) return options_;
     const auto known = named_.try_emplace(root);
-    std::string& device = known.first->second;
-    if (known.second) device = devices_.of(root);
-    if (device.empty() || device == options_.device) return options_;
-    AnalysisOptions& other = others_.try_emplace(device, options_).first->second;
-    other.device = device;
+    Named& named = known.first->second;
+    if (known.second) {
+      if (!options_.device_named_by_user) named.device = devices_.of(root);
+      if (named.device.empty()) named.device = options_.device;
+      named.kernels = devices_.chooses_kernels(root);
+    }
+    if (named == Named{options_.device, options_.kernels_chosen}) return options_;
+    AnalysisOptions& other = others_.try_emplace(named, options_).first->second;
+    other.device = named.device;
+    other.kernels_chosen = named.kernels;
     return other;
   }
 
  private:
+  struct Named {
+    std::string device;
+    bool kernels = false;
+    auto operator<=>(const Named&) const = default;
+  };
   NamedDevices devices_;
   const AnalysisOptions& options_;
-  std::map<std::uint32_t, std::string> named_;
-  std::map<std::string, AnalysisOptions> others_;
+  std::map<std::uint32_t, Named> named_;
+  std::map<Named, AnalysisOptions> others_;
 };
 
 }  // namespace dtype_guard::flow

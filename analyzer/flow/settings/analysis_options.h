@@ -21,6 +21,7 @@ struct AnalysisOptions {
   bool settings_named_by_user = false;  // a named setting is evidence by itself
   std::string device = "cuda";
   bool device_named_by_user = false;                   // else a device that the code names wins
+  bool kernels_chosen = false;                         // by the code, of a call that has several on a device
   std::vector<std::string> torch_versions = {"2.13"};  // ascending; findings say in which they occur
   bool strict = false;                                 // also report possible findings
   const ContractSet* contracts = nullptr;

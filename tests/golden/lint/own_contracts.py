@@ -230,8 +230,22 @@ at::Tensor run(const at::Tensor& q, const at::Tensor& mask) { return at::scaled_
 int main() { run(torch::zeros({1, 2}, at::kHalf), torch::zeros({2, 2}, at::kFloat)); }
 """
         empty = {"schema": "dtype-guard/contracts/1", "library": "mine", "types": {"none_t": "float16"}}
-        self.assertEqual(self.found(code, empty, "--torch=2.13"), [])
-        self.assertEqual(self.found(code, empty, "--torch=2.1"), [(4, "attention-mask-dtype")])
+        self.assertEqual(self.found(code, empty, "--torch=2.13", "--device=cpu"), [])
+        self.assertEqual(self.found(code, empty, "--torch=2.1", "--device=cpu"), [(4, "attention-mask-dtype")])
+
+    def test_the_mask_rule_of_sdpa_is_that_of_the_kernels(self):
+        code = """namespace at { Tensor scaled_dot_product_attention(const Tensor&, const Tensor&, const Tensor&,
+    const std::optional<Tensor>& = {});
+struct Context { void setSDPUseMemEfficient(bool); }; Context& globalContext(); }
+at::Tensor run(const at::Tensor& q, const at::Tensor& mask) { return at::scaled_dot_product_attention(q, q, q, mask); }
+int main() { run(torch::zeros({1, 2}, at::kHalf), torch::zeros({2, 2}, at::kFloat)); }
+"""
+        empty = {"schema": "dtype-guard/contracts/1", "library": "mine", "types": {"none_t": "float16"}}
+        self.assertEqual(self.found(code, empty, "--torch=2.13"), [(5, "attention-mask-dtype")])
+        for device in ("cpu", "xpu"):
+            self.assertEqual(self.found(code, empty, "--torch=2.13", f"--device={device}"), [])
+        chosen = code.replace("main() {", "main() { at::globalContext().setSDPUseMemEfficient(false);")
+        self.assertEqual(self.found(chosen, empty, "--torch=2.13"), [])
 
     def test_a_promotion_that_only_costs_the_fast_kernels_is_a_warning(self):
         code = """at::Tensor attend(const at::Tensor& q, const at::Tensor& k);

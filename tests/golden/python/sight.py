@@ -272,6 +272,33 @@ class Devices(Case):
         self.assertEqual(self.lines('"cpu"', "--device=cpu"), [])
         self.assertEqual(self.lines('"cuda"', "--device=cuda"), self.lines('"cuda"'))
 
+    def test_a_float32_mask_is_refused_by_the_kernels_of_cuda_alone(self):
+        self.write(a__py=FLOAT_MASK)
+        found = json.loads(self.lint("--format=json", "a.py").stdout)["findings"]
+        self.assertEqual([(each["rule"], each["location"]["line"], each["device"]) for each in found], [("attention-mask-dtype", 6, "cuda")])
+        self.assertIn("invalid dtype for bias - should match query's dtype", self.lint("a.py").stdout)
+        for device in ("cpu", "mps", "xpu"):  # truth.py runs it on the CPU
+            self.assertEqual(json.loads(self.lint("--format=json", f"--device={device}", "a.py").stdout)["findings"], [])
+        for chosen in ("from torch.nn.attention import SDPBackend, sdpa_kernel\nWITH sdpa_kernel(SDPBackend.MATH):",
+                       "WITH torch.backends.cuda.sdp_kernel(enable_mem_efficient=False):",
+                       "WITH torch.no_grad():\n        torch.backends.cuda.enable_mem_efficient_sdp(False)"):
+            imports, block = chosen.split("WITH")
+            self.write(a__py=FLOAT_MASK.replace("    return", f"    with{block}\n        return").replace("import torch\n", f"import torch\n{imports}", 1))
+            self.assertEqual(json.loads(self.lint("--format=json", "a.py").stdout)["findings"], [], chosen)
+        self.write(b__py=FLOAT_MASK.replace("torch.zeros(8, 8)", "torch.zeros(8, 8, dtype=torch.bool)"))
+        self.assertEqual(json.loads(self.lint("--format=json", "b.py").stdout)["findings"], [])
+
+
+FLOAT_MASK = """import torch
+import torch.nn.functional as F
+
+
+def attend(q: torch.Tensor, k: torch.Tensor, v: torch.Tensor):
+    mask = torch.zeros(8, 8)
+    q, k, v = q.bfloat16(), k.bfloat16(), v.bfloat16()
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+"""
+
 
 PROMOTED = """import torch
 import torch.nn.functional as F

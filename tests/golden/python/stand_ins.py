@@ -22,10 +22,12 @@ def all_apis():
 
 
 def newest(spelling, versions):
-    """The API that a name stands for, in the version asked for, else the newest."""
+    """The API that a name stands for on CUDA, in the version asked for, else the newest."""
     number = lambda text: [int(each) for each in text.split(".")[:2]]
     for library, api in all_apis():
         if spelling not in api["spellings"] and spelling != api["name"]:
+            continue
+        if "cuda" not in api.get("devices", ["cuda"]):
             continue
         limits, wanted = api.get("versions", {}), versions.get(library)
         if wanted is None and "until" in limits:

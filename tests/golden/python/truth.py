@@ -173,17 +173,19 @@ def broken_under(case, which, setting):
     return recorder.broken + refused
 
 
-def assert_what_autocast_does_on_the_cpu():
+def assert_what_the_cpu_does():
     """What sight.py expects of code that names the CPU."""
     half = torch.ones(2, 8, dtype=torch.bfloat16)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.nn.functional.normalize(half, dim=-1).dtype == torch.bfloat16
         assert (half * torch.ones(8)).dtype == torch.float32
+    q = torch.ones(1, 1, 8, 8, dtype=torch.bfloat16)
+    assert torch.nn.functional.scaled_dot_product_attention(q, q, q, attn_mask=torch.zeros(8, 8)).dtype == torch.bfloat16
 
 
 def main():
     fake_cuda.assert_autocast_widens()
-    assert_what_autocast_does_on_the_cpu()
+    assert_what_the_cpu_does()
     wrong = []
     ran = 0
     examples = [each for each in EXAMPLES if len(sys.argv) == 1 or any(name in each.name for name in sys.argv[1:])]

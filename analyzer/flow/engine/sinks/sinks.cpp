@@ -296,7 +296,10 @@ bool takes_one_half_type(const Api& api) {
 }  // namespace
 
 const Api* Sinks::contract_of(const Instruction& instruction) const {
-  return options_.contracts ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
+  if (!options_.contracts) return nullptr;
+  // What one kernel of a device refuses, another takes.
+  const std::string_view device = options_.kernels_chosen ? std::string_view() : options_.device;
+  return options_.contracts->named(instruction.name, torch_version_, device);
 }
 
 Value Sinks::sink(const Api& api, const Activation& activation, const Instruction& instruction,

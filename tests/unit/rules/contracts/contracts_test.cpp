@@ -124,6 +124,20 @@ TEST_CASE("older releases of PyTorch refuse a float32 mask beside half queries")
   CHECK(contracts.named("_scaled_dot_product_attention", "2.13") == nullptr);
 }
 
+TEST_CASE("the kernels of CUDA refuse a float32 mask beside half queries in every release") {
+  const ContractSet& contracts = builtin_contracts();
+  const auto takes = [&](const char* device, Dtype mask, Dtype query) {
+    const Api* api = contracts.named("scaled_dot_product_attention", "2.13", device);
+    REQUIRE(api != nullptr);
+    return api->find("mask")->takes(mask, query);
+  };
+  CHECK_FALSE(takes("cuda", Dtype::kFloat32, Dtype::kBFloat16));
+  CHECK(takes("cuda", Dtype::kBool, Dtype::kBFloat16));
+  CHECK(takes("cuda", Dtype::kFloat32, Dtype::kFloat32));
+  for (const char* device : {"cpu", "mps", "xpu", ""})
+    CHECK(takes(device, Dtype::kFloat32, Dtype::kBFloat16));
+}
+
 TEST_CASE("an operand knows what its library says when the rule is broken") {
   const Api& api = *builtin_contracts().find("flash_attn.flash_attn_func");
   CHECK(api.find("q")->error == "FlashAttention only support fp16 and bf16 data type");

@@ -76,7 +76,7 @@ const Case kCases[] = {
      "c.json:7: /apis/0/spellings: found an empty array, expected an array of at least one qualified "
      "name"},
     {7, R"(    "spelings": ["my::attend"],)",
-     R"(c.json:7: /apis/0/spelings: found the unknown member "spelings", expected one of "name", "kind", "spellings", "operands", "options", "autograd_function", "autocast", "autocast_since", "fast", "result_argument", "result_dtype", "result_like", "results", "result_for", "versions", "source", did you mean "spellings"?)"},
+     R"(c.json:7: /apis/0/spelings: found the unknown member "spelings", expected one of "name", "kind", "spellings", "operands", "options", "autograd_function", "autocast", "autocast_since", "fast", "result_argument", "result_dtype", "result_like", "results", "result_for", "versions", "devices", "source", did you mean "spellings"?)"},
     {9, R"(      {"role": "q", "argument": 0, "accepts": ["flaot16"]},)",
      R"(c.json:9: /apis/0/operands/0/accepts/0: found "flaot16", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "float16"?)"},
     {9, R"(      {"role": "q", "argument": 0, "accepts": ["at::kHalf"]},)",
@@ -115,6 +115,10 @@ const Case kCases[] = {
      R"(c.json:11: /apis/0/versions/untill: found the unknown member "untill", expected one of "since", "until", did you mean "until"?)"},
     {11, R"(    "versions": {"since": "2.8", "until": "2.8.1"})",
      R"(c.json:11: /apis/0/versions/until: found "2.8.1", expected a version after 2.8, which "since" names)"},
+    {11, R"(    "devices": [])",
+     "c.json:11: /apis/0/devices: found an empty array, expected an array of at least one device"},
+    {11, R"(    "devices": ["cude"])",
+     R"(c.json:11: /apis/0/devices/0: found "cude", expected a device ("cuda", "cpu", "mps", "xpu"), did you mean "cuda"?)"},
     {11, R"(    "result_for": {"float16": "float32"})",
      R"(c.json:11: /apis/0/result_for: found an object, expected "result_like" beside it, to which it lists exceptions)"},
     {11, R"(    "result_like": "q", "result_for": {"fp8": "float32"})",
@@ -270,7 +274,21 @@ TEST_CASE("an API defined twice in one file is refused") {
 )");
   CHECK(
       message(text) ==
-      R"(c.json:13: /apis/1/name: found "attend", expected each API name once per file, or with "versions" that do not overlap)");
+      R"(c.json:13: /apis/1/name: found "attend", expected each API name once per file, or with "versions" or "devices" that do not overlap)");
+}
+
+TEST_CASE("an API may be defined once for each device") {
+  const auto twice = [](const std::string& first, const std::string& second) {
+    std::string text = with(12, R"(, "devices": [)" + first + "]}, {");
+    text.insert(text.rfind("}\n"),
+                R"("name": "attend", "kind": "rotary", "spellings": ["my::attend"], "devices": [)" + second +
+                    R"(], "operands": [{"role": "x", "argument": 0, "accepts": ["half"]}]}]
+)");
+    return message(text);
+  };
+  CHECK(twice(R"("cpu", "mps")", R"("cuda")") == "accepted");
+  CHECK_THAT(twice(R"("cpu", "cuda")", R"("cuda")"),
+             Catch::EndsWith("with \"versions\" or \"devices\" that do not overlap"));
 }
 
 TEST_CASE("text that is no JSON is refused with its line") {
