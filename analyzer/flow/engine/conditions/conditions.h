@@ -26,6 +26,8 @@ class Conditions {
   // stated_inputs.cpp: true when the condition has that truth once inputs are what it says they are.
   bool state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
                       int depth = 0);
+  // Behind a check that compares a text with what may be anything, that is the text, wherever it is kept.
+  void keep_text(const Activation& activation, State& state, ValueId condition, bool wanted, int depth = 0);
   // What the operator throws for does not come to what is behind it.
   void pass_without(const Activation& activation, State& state, const std::vector<Refused>& refused);
 

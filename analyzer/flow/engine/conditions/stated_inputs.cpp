@@ -14,6 +14,26 @@ using Kind = Alternative::Kind;
 constexpr int kMaxWalk = 32;
 }  // namespace
 
+void Conditions::keep_text(const Activation& activation, State& state, ValueId condition, bool wanted,
+                           int depth) {
+  const Instruction* definition = activation.info.definition(condition);
+  if (!definition || definition->op != Op::kOperator || depth > kMaxWalk) return;
+  const std::string& name = definition->name;
+  const bool all = (name == "logical_and" && wanted) || (name == "logical_or" && !wanted);
+  if (name == "logical_not" || all) {
+    for (const Argument& each : definition->args)
+      keep_text(activation, state, each.value, (name == "logical_not") != wanted, depth + 1);
+  }
+  if ((name != "eq" && name != "ne") || (name == "eq") != wanted || definition->args.size() != 2) return;
+  for (const std::size_t side : {0U, 1U}) {
+    const Value told = argument(state, *definition, side);
+    const Value asked = argument(state, *definition, 1 - side);
+    const bool is_text = told.single() && told.single()->kind == Kind::kString && told.single()->has_number;
+    const bool is_open = asked.single() && asked.single()->kind == Kind::kUnknown && asked.single()->symbols;
+    if (is_text && is_open) (void)narrow(state, asked, told);
+  }
+}
+
 bool Conditions::state_by_check(const Activation& activation, State& state, ValueId condition, bool wanted,
                                 int depth) {
   const Value known = value(state, condition);

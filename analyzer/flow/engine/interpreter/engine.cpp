@@ -224,6 +224,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
               feasible || (is_check && conditions_.state_by_check(activation, next, fact, taken));
           if (is_check) sinks_.record_check(activation, instruction, fact, taken, !passes, state);
           if (!passes) continue;
+          if (is_check) conditions_.keep_text(activation, next, fact, taken);
           if (!known) {
             add_guard(next.guards, questions_.guard(activation, instruction, taken, state));
           }

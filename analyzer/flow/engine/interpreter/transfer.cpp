@@ -132,6 +132,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       const bool passes = holds || conditions_.state_by_check(activation, state, fact, true);
       sinks_.record_check(activation, instruction, fact, true, !passes, state);
       if (!passes) return false;
+      conditions_.keep_text(activation, state, fact, true);
       if (passed.symbols) add_guard(state.guards, passed);
       note_tests(activation, state, fact, true,
                  {activation.context, &instruction, &instruction, 0, activation.function, {}, 0, 0});
