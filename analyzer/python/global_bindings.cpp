@@ -2,7 +2,6 @@
 // and names that functions bind, by `global flash_attn_func` and an import that is made when it is first
 // used; and what such a binding means.
 #include <algorithm>
-#include <cctype>
 #include <set>
 
 #include "analyzer/python/modules.h"
@@ -168,26 +167,6 @@ void SourceFile::bind_in_function(const Node& function) {
   }
 }
 
-namespace {
-// importlib.import_module("natten"), and a project's own OptionalImport("natten"): what is named is the
-// module.
-std::string imported_by_call(const Node& value) {
-  if (!value || !value.is("call")) return "";
-  const std::string_view callee = value.field("function").text();
-  const std::string_view last = callee.substr(callee.rfind('.') + 1);
-  const bool imports =
-      last.find("import") != std::string_view::npos || last.find("Import") != std::string_view::npos;
-  const Node first = value.field("arguments").child(0);
-  const std::string_view text = first ? first.text() : std::string_view();
-  if (!imports || !first.is("string") || text.size() < 3) return "";
-  const std::string_view package = text.substr(1, text.size() - 2);
-  const bool is_name = std::all_of(package.begin(), package.end(), [](unsigned char c) {
-    return std::isalnum(c) != 0 || c == '_' || c == '.';
-  });
-  return is_name && package.front() != '.' ? std::string(package) : "";
-}
-}  // namespace
-
 Entity Modules::meaning(const SourceFile& file, std::string_view name, const Binding& bound,
                         int depth) const {
   Entity out;
@@ -200,9 +179,6 @@ Entity Modules::meaning(const SourceFile& file, std::string_view name, const Bin
   } else if (bound.class_definition) {
     out.kind = Entity::Kind::kClass;
     out.class_definition = bound.class_definition;
-  } else if (const std::string package = whole ? imported_by_call(bound.value) : std::string();
-             !package.empty()) {
-    out = dotted(file, package, depth + 1);
   } else if (bound.value) {
     if (whole) out = alias(file, bound.value, depth + 1);
     if (!out) {

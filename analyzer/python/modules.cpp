@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "analyzer/python/broken_cells.h"
+#include "analyzer/python/imports_by_text.h"
 #include "analyzer/python/library_models.h"
 #include "analyzer/python/parse_watch.h"
 #include "analyzer/python/source_text.h"
@@ -182,6 +183,8 @@ Entity Modules::named(const SourceFile& file, const std::string& text) const {
 
 Entity Modules::alias(const SourceFile& file, const Node& value, int depth) const {
   if (value.is("identifier")) return global(file, value.text(), depth);
+  if (const std::string module = imported_by_call(file, value); !module.empty())
+    return dotted(file, module, depth);
   if (!value.is("attribute")) return {};
   const Entity object = alias(file, value.field("object"), depth + 1);
   if (object.kind != Entity::Kind::kLibrary) return {};

@@ -109,12 +109,22 @@ def rearranging():
     return module
 
 
+def loading_kernels():
+    """kernels, of the repositories that have flash_attn's functions."""
+    module = types.ModuleType("kernels")
+    module.get_kernel = lambda name, **_: sys.modules["flash_attn_interface" if name.endswith("flash-attn3") else "flash_attn"]
+    return module
+
+
 def install(recorder, made):
     """Every Python spelling of the contracts becomes a module's member, but where the module is installed. `made` gets
     the names of the modules."""
     if importlib.util.find_spec("einops") and not importlib.util.find_spec("einops_exts"):
         sys.modules["einops_exts"] = rearranging()
         made.append("einops_exts")
+    if not importlib.util.find_spec("kernels"):
+        sys.modules["kernels"] = loading_kernels()
+        made.append("kernels")
     for _, api in all_apis():
         for spelling in api["spellings"]:
             parts = spelling.split(".")
