@@ -3,7 +3,16 @@
 #include <algorithm>
 #include <string_view>
 
+#include "analyzer/flow/settings/module_types.h"
+
 namespace dtype_guard::python {
+
+const Api* FileUnit::contract(const std::string& dotted) const {
+  constexpr std::string_view kNn = "torch.nn.";
+  const bool is_module =
+      dotted.starts_with(kNn) && flow::find_module_type("torch::nn::" + dotted.substr(kNn.size()));
+  return is_module ? nullptr : contracts_.find(dotted);
+}
 
 void FileUnit::not_lowered(const std::string& function, const Node& at, std::string reason) {
   module_.not_lowered.push_back({function, std::move(reason), at.range()});

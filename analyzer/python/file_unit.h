@@ -26,7 +26,8 @@ class FileUnit {
   const SourceFile& file() const { return file_; }
   const ContractSet& contracts() const { return contracts_; }
   // The API that a dotted name is a spelling of.
-  const Api* contract(const std::string& dotted) const { return contracts_.find(dotted); }
+  // Null of a library's module as well: the call of its name makes one, and its forward has the contract.
+  const Api* contract(const std::string& dotted) const;
   void add(flow::Function function) { module_.functions.push_back(std::move(function)); }
   // Of functions that several places make alike, one.
   void add_once(flow::Function function) {

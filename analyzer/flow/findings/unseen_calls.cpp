@@ -1,6 +1,7 @@
 #include "analyzer/flow/findings/unseen_calls.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 #include "analyzer/flow/ir/mnemonics.h"
@@ -11,9 +12,18 @@ namespace dtype_guard::flow {
 
 namespace {
 
-// Before the parentheses of the outermost call that ends the text; of one that was cut, of the first.
+int depth_of(char c) {
+  return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+}
+
+bool is_cut(std::string_view text) {
+  return std::accumulate(text.begin(), text.end(), 0, [](int sum, char c) { return sum + depth_of(c); }) > 0;
+}
+
+// Before the parentheses of the outermost call that ends the text; of one that was cut, of the first. What
+// is read of a call, as a part of what it gives, is none.
 std::string_view callee_text(std::string_view text) {
-  if (!text.ends_with(')')) return text.substr(0, text.find('('));
+  if (!text.ends_with(')')) return is_cut(text) ? text.substr(0, text.find('(')) : std::string_view();
   int depth = 0;
   for (std::size_t i = text.size(); i-- > 0;) {
     depth += text[i] == ')' ? 1 : text[i] == '(' ? -1 : 0;
@@ -26,7 +36,7 @@ std::string_view callee_text(std::string_view text) {
 bool is_one_expression(std::string_view callee) {
   int depth = 0;
   const bool is_one = std::all_of(callee.begin(), callee.end(), [&](char c) {
-    depth += c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
+    depth += depth_of(c);
     return depth > 0 || (c != ' ' && c != ',' && c != '=' && c != ';');
   });
   return is_one && depth == 0;

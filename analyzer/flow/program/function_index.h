@@ -64,7 +64,7 @@ class FunctionIndex {
   struct OfFunction {
     std::optional<std::vector<std::uint32_t>> callees, callees_by_class, entered;
     struct Body {
-      bool has_sink = false, makes_sine = false;
+      bool has_sink = false, makes_sine = false, makes_attention = false;
       std::vector<std::uint32_t> closures;
     };
     std::optional<Body> body;

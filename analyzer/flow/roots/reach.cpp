@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/settings/module_types.h"
 #include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
@@ -169,6 +170,8 @@ Body look_at_body(const FunctionIndex& index, std::uint32_t function) {
   for (const Block& block : index.function(function).blocks) {
     for (const Instruction& each : block.instructions) {
       if (each.op == Op::kSink) out.has_sink = true;
+      const ModuleType* module = each.op == Op::kModule ? find_module_type(each.name) : nullptr;
+      out.makes_attention = out.makes_attention || (module && !module->contract.empty());
       if (each.op == Op::kClosure) {
         const std::vector<std::uint32_t>& made = index.may_run(each);
         out.closures.insert(out.closures.end(), made.begin(), made.end());
@@ -222,10 +225,11 @@ class ReachesSinks {
   std::vector<std::uint32_t> makers_of_sine() const {
     return functions_with(index_, [](const Body& each) { return each.makes_sine; });
   }
-  // Of lambdas that reach one.
+  // Of lambdas that reach one, and of modules whose forward has a contract.
   std::vector<std::uint32_t> makers() const {
     return functions_with(index_, [&](const Body& each) {
-      return std::any_of(each.closures.begin(), each.closures.end(), std::cref(calls_));
+      return each.makes_attention ||
+             std::any_of(each.closures.begin(), each.closures.end(), std::cref(calls_));
     });
   }
 

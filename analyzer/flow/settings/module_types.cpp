@@ -36,6 +36,7 @@ std::vector<ModuleType> read_modules() {
     type.forward = row.at("forward").at("operator").get<std::string>();
     type.arguments = row.at("forward").at("arguments").get<std::vector<std::string>>();
     if (row.at("forward").contains("results")) type.results = result_of(row.at("forward").at("results"));
+    type.contract = row.at("forward").value("contract", "");
   }
   return out;
 }

@@ -32,6 +32,7 @@ struct ModuleType {
   // made like the first; "" left out; else a parameter.
   std::vector<std::string> arguments;
   std::optional<Result> results;  // of an operator that gives several
+  std::string contract;           // what its forward is called there; empty: it has none
 };
 
 // Of `arguments`.

@@ -192,6 +192,10 @@ class Sight(Case):
         called = self.report("a.py", status=0)
         self.assertEqual([call["unknown"] for call in called["calls"]], [[], []])
 
+    def test_a_part_of_what_a_call_gives_is_no_call(self):
+        self.write(a__py=PART)
+        self.assertEqual(self.closing("a.py"), ["no findings; 1 attention call checked; 1 file analysed"])
+
     def test_calls_into_libraries_are_named_once(self):
         self.write(a__py=LIBRARY)
         self.assertEqual(self.causes("a.py"), [("library", "LlamaAttention", 10), ("library", "my_sdpa", 13)])
@@ -227,6 +231,25 @@ class Sight(Case):
         self.assertIn("no attention call was seen; " + words, self.lint("--format", "github", "a.py").stdout)
         self.assertIn("no attention call was seen; " + words, self.lint("--format", "sarif", "a.py").stdout)
         self.assertIn(words, self.lint("--format", "html", "a.py").stdout)
+
+
+PART = """import torch.nn as nn
+from flash_attn import flash_attn_func
+
+
+class SelfAttention(nn.Module):
+    def forward(self, q):
+        return flash_attn_func(q.half(), q.half(), q.half()), q
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.attn = SelfAttention()
+
+    def forward(self, x):
+        return x + self.attn(x)[0] + self.attn(x)[1].flatten(2)
+"""
 
 
 CPU = """import torch

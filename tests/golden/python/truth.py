@@ -135,7 +135,7 @@ def broken_under(case, which, setting):
     namespace["attend"] = attend
     refused = []
     attention = recorder.function("torch.nn.MultiheadAttention")
-    forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: attention(*a, **k)
+    forward, torch.nn.MultiheadAttention.forward = torch.nn.MultiheadAttention.forward, lambda self, *a, **k: (*attention(*a, **k), None)
     packages = [str(HERE / each) for each in case.said("packages", False).split()]
     sys.path[:0] = packages
     watch = WatchOperators(recorder)

@@ -17,7 +17,7 @@ using Kind = Alternative::Kind;
 
 TEST_CASE_METHOD(Code, "sinks: a layer whose weight has another dtype is recorded") {
   Sinks sinks{subject, names, effects, questions, rounds, memory};
-  CHECK(!sinks.contract_of(at(18)));
+  CHECK(!sinks.contract_of(at(18).name));
   const Operator* linear = find_operator("linear");
   REQUIRE(linear);
   const std::vector<Input> same = {{"input", tensor(Dtype::kFloat32).alternatives(), 1},

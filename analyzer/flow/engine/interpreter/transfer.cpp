@@ -139,7 +139,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       return true;
     }
     case Op::kSink: {
-      const Api* api = sinks_.contract_of(instruction);
+      const Api* api = sinks_.contract_of(instruction.name);
       return set(api ? sinks_.sink(*api, activation, instruction, state)
                      : escapes_.unknown_call(activation, instruction, state));
     }

@@ -30,8 +30,11 @@ std::optional<Value> LibraryModules::library_forward(const Activation& activatio
                                                      const Instruction& instruction, State& state) {
   std::vector<Value> given;
   for (std::size_t i = 0; i < instruction.args.size(); ++i) given.push_back(argument(state, instruction, i));
-  if (const ModuleType* type = find_module_type(instruction.name))
+  if (const ModuleType* type = find_module_type(instruction.name)) {
+    if (const Api* api = sinks_.contract_of(type->contract))
+      sinks_.record_module(*api, activation, instruction, state);
     return module_forward(activation, instruction, *type, given, activation.context, state);
+  }
   const bool holds = instruction.name.starts_with(kSequential) || instruction.name.starts_with(kAnyModule);
   if (!holds || given.size() != 2) return std::nullopt;
   return forward_through(activation, instruction, given[0], given[1],
@@ -211,24 +214,31 @@ std::vector<Alternative> LibraryModules::module_parameter(const ModuleType& type
   return {parameter};
 }
 
-// Of a module's forward, by position.
+// Of a module's forward, by position. What a contract knows by a name it takes by that name.
 std::optional<Value> LibraryModules::library_module_call(const Activation& activation,
                                                          const Instruction& instruction,
                                                          const Alternative& module, State& state) {
   const std::string type = state.find(module.object)->type;
+  const ModuleType* known = find_module_type(type);
+  const Api* api = known ? sinks_.contract_of(known->contract) : nullptr;
+  if (api) sinks_.record_module(*api, activation, instruction, state);
   std::vector<Value> given = {Value(module)};
   for (std::size_t i = 1; i < instruction.args.size(); ++i) {
     const std::string& name = instruction.args[i].name;
     const bool first = i == 1 && is_named(Named::kFirstInput, name);
-    if (!name.empty() && !first) return std::nullopt;
-    given.push_back(argument(state, instruction, i));
+    if (!name.empty() && !first && !api) return std::nullopt;
+    const Operand* operand = api ? operand_of_forward(*api, instruction, i) : nullptr;
+    if (!name.empty() && api && !operand) continue;
+    const std::size_t place = operand ? static_cast<std::size_t>(operand->argument) + 1 : i;
+    if (given.size() <= place) given.resize(place + 1, Value::unknown());
+    given[place] = argument(state, instruction, i);
   }
   if (type == kSequential) {
     if (given.size() != 2) return std::nullopt;
     return forward_through(activation, instruction, given[0], given[1],
                            ids_.context(activation.context, &instruction), state, 0);
   }
-  return module_forward(activation, instruction, *find_module_type(type), given, activation.context, state);
+  return module_forward(activation, instruction, *known, given, activation.context, state);
 }
 
 }  // namespace dtype_guard::flow

@@ -295,11 +295,46 @@ bool takes_one_half_type(const Api& api) {
 }
 }  // namespace
 
-const Api* Sinks::contract_of(const Instruction& instruction) const {
+const Api* Sinks::contract_of(std::string_view name) const {
   if (!options_.contracts) return nullptr;
   // What one kernel of a device refuses, another takes.
   const std::string_view device = options_.kernels_chosen ? std::string_view() : options_.device;
-  return options_.contracts->named(instruction.name, torch_version_, device);
+  return options_.contracts->named(name, torch_version_, device);
+}
+
+std::vector<Alternative> Sinks::arrived(const Value& given, const SinkRecord& record,
+                                        const State& state) const {
+  std::vector<Alternative> out = arriving(memory_.tensors(state, given), record.guards, symbols_);
+  for (Alternative& each : out) {
+    // A pointer that was asked whether it is there, and is not, is a false bool from there on.
+    const bool counts = each.kind == Kind::kNumber || each.kind == Kind::kBool;
+    const bool is_null = counts && each.has_number && each.number == 0;
+    if (is_null) each = Alternative::of(Kind::kNone);
+    if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
+  }
+  return out;
+}
+
+const Operand* operand_of_forward(const Api& api, const Instruction& call, std::size_t position) {
+  const Argument& given = call.args[position];
+  const auto is_it = [&](const Operand& each) {
+    return given.name.empty() ? each.argument + 1 == static_cast<int>(position) : each.called() == given.name;
+  };
+  const auto found = std::find_if(api.operands.begin(), api.operands.end(), is_it);
+  return found == api.operands.end() ? nullptr : &*found;
+}
+
+void Sinks::record_module(const Api& api, const Activation& activation, const Instruction& instruction,
+                          const State& state) {
+  if (is_contradicted(state)) return;
+  SinkRecord record = record_of(api, activation, instruction, state);
+  for (std::size_t i = 1; i < instruction.args.size(); ++i) {
+    const Operand* operand = operand_of_forward(api, instruction, i);
+    if (!operand) continue;
+    record.operands.push_back(
+        {operand->role, arrived(argument(state, instruction, i), record, state), instruction.args[i].value});
+  }
+  effects_.sinks.add(std::move(record));
 }
 
 Value Sinks::sink(const Api& api, const Activation& activation, const Instruction& instruction,
@@ -311,16 +346,7 @@ Value Sinks::sink(const Api& api, const Activation& activation, const Instructio
   for (std::size_t i = 0; i < instruction.args.size(); ++i) {
     const Operand* operand = operand_of(api, instruction, i);
     if (!operand || !open.contains(operand->role)) continue;
-    std::vector<Alternative> alternatives =
-        arriving(memory_.tensors(state, argument(state, instruction, i)), record.guards, symbols_);
-    for (Alternative& each : alternatives) {
-      // A pointer that was asked whether it is there, and is not, is a false bool from there on.
-      const bool counts = each.kind == Kind::kNumber || each.kind == Kind::kBool;
-      const bool is_null = counts && each.has_number && each.number == 0;
-      if (is_null) each = Alternative::of(Kind::kNone);
-      if (each.kind != Kind::kTensor && each.kind != Kind::kNone) each.kind = Kind::kUnknown;
-    }
-    record.operands.push_back({operand->role, std::move(alternatives)});
+    record.operands.push_back({operand->role, arrived(argument(state, instruction, i), record, state)});
   }
 
   const bool several = instruction.result && !api.results.empty();

@@ -15,6 +15,10 @@
 
 namespace dtype_guard::flow {
 
+// Of a call of a module's forward, whose first argument is the module: by position or by its parameter's
+// name.
+const Operand* operand_of_forward(const Api& api, const Instruction& call, std::size_t position);
+
 class Sinks {
  public:
   Sinks(const Subject& subject, Names& names, Effects& effects, Questions& questions, Rounds& rounds,
@@ -31,8 +35,10 @@ class Sinks {
         memory_(memory) {}
 
   // sinks.cpp
-  const Api* contract_of(const Instruction& instruction) const;  // null: none has that name
+  const Api* contract_of(std::string_view name) const;  // null: none has that name
   Value sink(const Api& api, const Activation& activation, const Instruction& instruction, State& state);
+  void record_module(const Api& api, const Activation& activation, const Instruction& instruction,
+                     const State& state);  // of its forward
   void record_operator(const Activation& activation, const Instruction& instruction, const Operator& op,
                        const std::vector<Input>& inputs, ContextId at, const State& state);
   Value marked(const Activation& activation, const Instruction& instruction, const Operator& op,
@@ -52,6 +58,7 @@ class Sinks {
   bool is_contradicted(const State& state) const;
   const std::set<std::string>& open_roles(const Api& api, const Activation& activation,
                                           const Instruction& instruction);
+  std::vector<Alternative> arrived(const Value& given, const SinkRecord& record, const State& state) const;
   SinkRecord record_of(const Api& api, const Activation& activation, const Instruction& instruction,
                        const State& state);
   void record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,

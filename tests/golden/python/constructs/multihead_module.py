@@ -1,6 +1,5 @@
 # run: go(A(64, 4), x(2, 8, 64))
 # breaks: fp32-buffers, bf16
-# missed: operands of `nn.MultiheadAttention` that differ: where a field that holds one is called, its contract is not looked up
 import torch
 import torch.nn as nn
 
@@ -14,6 +13,6 @@ class A(nn.Module):
     def forward(self, x):
         h = self.norm(x)
         position = torch.linspace(0, 1, h.shape[-1], device=h.device)
-        q = h + position  #! bad
+        q = h + position  # expect: attention-implicit-promotion  #! bad
         q = h + position.to(h.dtype)  #! ok
-        return self.attention(q, h, h)[0]  # expect: attention-mixed-dtypes
+        return self.attention(q, h, h)[0]
