@@ -40,7 +40,8 @@ void SeenByRoots::note(const Engine& engine, std::uint32_t root) {
   for (SinkRecord& each : all) {
     Instruction& call = calls.emplace_back();  // the engine's own may be gone when this is read
     call.op = each.instruction->op;
-    call.name = each.instruction->name;
+    // A call of a field that holds a module is named by what that is.
+    call.name = each.instruction->name.starts_with(kAttributeCall) ? each.api->name : each.instruction->name;
     call.range = each.instruction->range;
     each.instruction = &call;
     each.root = root;

@@ -386,6 +386,7 @@ const Operator* torch_function(const std::string& name) {
     const Operator* entry = find_operator("torch::nn::functional::" + last);
     return entry ? entry : find_operator(name);
   }
+  if (name.starts_with("torch.nn.Transformer.")) return find_operator(last);
   const bool plain = name.starts_with("torch.linalg.") || name.starts_with("torch.fft.") ||
                      name.starts_with("torch.special.") || name.find('.', kTorch.size()) == std::string::npos;
   return plain ? find_operator(name) : nullptr;

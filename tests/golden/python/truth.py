@@ -174,7 +174,7 @@ def broken_under(case, which, setting):
 
 
 def assert_what_the_cpu_does():
-    """What sight.py expects of code that names the CPU."""
+    """What devices.py expects of code that names the CPU."""
     half = torch.ones(2, 8, dtype=torch.bfloat16)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         assert torch.nn.functional.normalize(half, dim=-1).dtype == torch.bfloat16

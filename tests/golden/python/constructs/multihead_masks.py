@@ -17,6 +17,9 @@ class Block(nn.Module):
         mask = torch.full((n, n), float("-inf"), device=x.device)  # expect: attention-mask-dtype  #! bad
         mask = torch.full((n, n), float("-inf"), device=x.device, dtype=x.dtype)  #! ok
         h = self.norm(x)
+        causal = nn.Transformer.generate_square_subsequent_mask(n, device=x.device)  # expect: attention-mask-dtype  #! bad
+        causal = nn.Transformer.generate_square_subsequent_mask(n, device=x.device, dtype=x.dtype)  #! ok
         h, _ = self.attn(h, h, h, need_weights=False, attn_mask=mask.triu(1))
+        h = self.attn(h, h, h, None, False, causal)[0]
         padding = torch.zeros(x.shape[0], n, dtype=torch.bool, device=x.device)
         return x + self.cross(query=h, key=x, value=x, key_padding_mask=padding)[0]

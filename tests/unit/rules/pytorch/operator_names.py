@@ -95,7 +95,7 @@ def python_names():
 def unknown_entries(table):
     python = {before + name for _, name, before in python_names()} | {name for _, name, _ in python_names()}
     aten = {s.name[len("aten::"):] for s in torch._C._jit_get_all_schemas() if s.name.startswith("aten::")}
-    known = python | aten | set(dir(torch.nn.init)) | set(dir(torch.utils.dlpack)) | cpp_names()
+    known = python | aten | set(dir(torch.nn.init)) | set(dir(torch.nn.Transformer)) | set(dir(torch.utils.dlpack)) | cpp_names()
     for name in table.answers(["names"])[0].split() + table.answers(["aliases"])[0].split():
         short = name.split("::")[-1].split(".")[0]  # "max.1" is a result of max, "div.rounded" a form of div
         plain = short[:-4] if short.endswith("_out") else short
