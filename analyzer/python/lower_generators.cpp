@@ -1,6 +1,7 @@
 // Generators: a call gives all that is yielded as a list; when each is made does not matter to its dtype. Of
 // one that makes a context manager the statement with runs what stands before the yield; the dtype state is
 // restored behind it.
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -48,7 +49,7 @@ ValueId FunctionLowering::yield(const Node& node) {
   return builder_.unknown();
 }
 
-std::string entered_key(const FunctionDefinition& context) { return "entered::" + context.key; }
+std::string entered_key(const FunctionDefinition& context) { return std::string(kEntered) + context.key; }
 
 Function FunctionLowering::run_entered() {
   ends_at_yield_ = true;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "analyzer/python/function_lowering.h"
 
@@ -233,7 +234,7 @@ std::optional<ValueId> FunctionLowering::special_function(const std::string& nam
     for (const Given& each : arguments) value(each.node);
     return builder_.constant(false);
   }
-  if (name == "torch.get_default_dtype") return builder_.op("default_dtype", {});
+  if (name == "torch.get_default_dtype") return builder_.op(std::string(flow::kDefaultDtype), {});
   if (name == "torch.set_default_dtype" || name == "torch.set_default_tensor_type") {
     builder_.effect(Op::kSetDefaultDtype, "", {{"", name.ends_with("dtype") ? first() : builder_.unknown()}});
     return builder_.none();

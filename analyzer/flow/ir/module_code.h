@@ -12,8 +12,12 @@ namespace dtype_guard::flow {
 inline constexpr std::string_view kModuleCode = "<module>";
 // The operator that gives the object of a file.
 inline constexpr std::string_view kGlobals = "globals::";
+// Begins the key of what a context does as it is entered; the block that it is for takes it back.
+inline constexpr std::string_view kEntered = "entered::";
 // A context that is entered and of which nothing is known: it may turn autocast on or off.
 inline constexpr std::string_view kUnseenContext = "unseen_context";
+// Asks for the default dtype.
+inline constexpr std::string_view kDefaultDtype = "default_dtype";
 // In a file that sets the default dtype somewhere: the one under which a function runs, or an object is made,
 // that a caller hands in is not known.
 inline constexpr std::string_view kOpenDefaultDtype = "open_default_dtype";

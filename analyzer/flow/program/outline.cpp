@@ -11,6 +11,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "analyzer/flow/ir/module_code.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -152,6 +154,7 @@ class Heads {
 
   void look_at(const Instruction& each) {
     if (std::holds_alternative<Dtype>(each.constant)) out_(each.op, each.constant);
+    if (each.op == Op::kOperator && each.name == kDefaultDtype) out_(each.op, each.name);
     switch (each.op) {
       case Op::kLoad:
       case Op::kStore:
@@ -165,6 +168,7 @@ class Heads {
       case Op::kRegister:
       case Op::kRetype:
       case Op::kDtypeOf:
+      case Op::kSetDefaultDtype:
         out_(each.op, each.name, each.range.file, each.result != 0, each.args.size(), each.constant);
         for (const Argument& one : each.args) {
           out_(one.name);

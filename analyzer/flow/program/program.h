@@ -14,6 +14,7 @@
 #include "analyzer/flow/program/calls_of_objects.h"
 #include "analyzer/flow/program/class_hierarchy.h"
 #include "analyzer/flow/program/constructions.h"
+#include "analyzer/flow/program/default_dtypes.h"
 #include "analyzer/flow/program/dtype_questions.h"
 #include "analyzer/flow/program/fields.h"
 #include "analyzer/flow/program/function_index.h"
@@ -36,6 +37,7 @@ class Program {
 
   const FunctionIndex functions;
   const Callers callers{functions};
+  const DefaultDtypes default_dtypes{functions, callers};
   const ClassHierarchy classes{functions};
   const Fields fields{functions, classes};
   const DtypeQuestions questions{functions};

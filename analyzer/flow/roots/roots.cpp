@@ -65,6 +65,8 @@ void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, c
   State state;
   state.ranks = proved;
   state.autocast.dtype = lower_dtype(options_.device);
+  if (!code.is_main && program_.default_dtypes.may_differ_for(function))
+    state.default_dtype = Dtype::kUndefined;
   made_.being_made = 0;
   ids_.set_in_round(false);
   root_.is_closed = code.is_main;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyzer/clang/lowering/function_lowering.h"
+#include "analyzer/flow/ir/module_code.h"
 
 namespace dtype_guard::clang_front_end {
 
@@ -369,7 +370,7 @@ std::optional<flow::ValueId> FunctionLowering::special_function(const std::strin
       builder_.effect(Op::kSetDefaultDtype, "", {{"", value(arguments[0])}});
       return ValueId{0};
     case Meaning::kGivenDefaultDtype:
-      return builder_.op("default_dtype", {});
+      return builder_.op(std::string(flow::kDefaultDtype), {});
     case Meaning::kTensorOf:
       return tensor_of(expr);
     case Meaning::kToDlpack:

@@ -336,7 +336,7 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
   if (instruction.name == kLoopEntered)
     return Value(Alternative::boolean(truth(argument(state, instruction, 0)).value_or(true)));
   if (instruction.args.empty()) {
-    if (instruction.name == "default_dtype") {
+    if (instruction.name == kDefaultDtype) {
       const Alternative known = Alternative::a_dtype(state.default_dtype);
       if (state.default_dtype != Dtype::kUndefined) return Value(known);
       // Beside float32 what is not known is taken to be no wider; this may be.
