@@ -73,7 +73,7 @@ std::vector<SeenValue> values_of(const Program& program, const std::vector<const
   std::vector<std::uint32_t> roots = roots_that_run(index, all_roots(program), functions_of(index, watched));
   roots = nearest_first(program, roots);
   if (roots.size() > kMostRoots) roots.resize(kMostRoots);
-  NamedDevices devices(index);
+  NamedDevices devices(index, program.callers);
   std::vector<SeenValue> out;
   for (const PrecisionSetting& setting : options.settings) {
     std::map<const Instruction*, std::vector<SeenAlternative>> found;

@@ -65,7 +65,7 @@ class Analysis {
   Workers& workers_;
   const Module& module_ = program_.functions.module();
   const std::vector<PrecisionSetting> settings_ = in_order(options_.settings);
-  OptionsByRoot by_root_{program_.functions, options_};
+  OptionsByRoot by_root_{program_, options_};
   std::vector<std::uint32_t> order_;
   KeptRoots memo_{module_, options_};
   Work work_;

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "analyzer/flow/settings/module_types.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::python {
 
@@ -72,6 +73,18 @@ bool sets_it(const Node& node, const SourceFile& file, bool in_class, int depth)
   });
 }
 }  // namespace
+
+bool FileUnit::chooses_kernels() {
+  if (!chooses_kernels_) {
+    const std::string& text = file_.tree().text();
+    chooses_kernels_ =
+        std::any_of(std::begin(kLibraryNames), std::end(kLibraryNames), [&](const LibraryName& each) {
+          const std::string_view last = each.name.substr(each.name.rfind('.') + 1);
+          return each.as == Named::kChoosesKernels && text.find(last) != std::string::npos;
+        });
+  }
+  return *chooses_kernels_;
+}
 
 bool FileUnit::sets_default_dtype() {
   if (!sets_default_dtype_) {

@@ -49,6 +49,7 @@ class FileUnit {
   // Whether code of the file sets the default dtype to another than float32 and leaves it so; a generator
   // that makes a context manager is followed where that is entered.
   bool sets_default_dtype();
+  bool chooses_kernels();  // of a call that has several
   // Empty where the module's code is not lowered.
   const ModuleNames& module_names() const { return module_names_; }
   void note_module_names(ModuleNames names) { module_names_ = std::move(names); }
@@ -61,7 +62,7 @@ class FileUnit {
   ModuleNames module_names_;
   std::set<std::string> made_;
   std::optional<std::set<std::string, std::less<>>> fields_;
-  std::optional<bool> sets_default_dtype_;
+  std::optional<bool> sets_default_dtype_, chooses_kernels_;
   std::unordered_map<const ClassDefinition*, bool> modules_in_sight_;
   std::vector<std::unique_ptr<FunctionDefinition>> kept_;
 };

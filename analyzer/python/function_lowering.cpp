@@ -95,6 +95,7 @@ Function FunctionLowering::run() {
   // An object may be made in such a context and handed in; what runs in one is seen there.
   const bool makes = function_.kind == FunctionKind::kConstructor && has_default_dtypes(unit_.file());
   if (!outer_ && (makes || unit_.sets_default_dtype())) builder_.op(std::string(kOpenDefaultDtype), {});
+  if (!outer_ && unit_.chooses_kernels()) builder_.op(std::string(kChosenKernels), {});
   if (function_.kind == FunctionKind::kConstructor) take_class_attributes(*definition_.owner, self_);
   begin_generator();
   enter_decorators();

@@ -45,6 +45,7 @@ enum class Named : std::uint8_t {
   kHost,               // a device
   kDtypeOfOptions,     // counts where the options state none
   kChoosesKernels,     // of scaled_dot_product_attention, for a while or for good
+  kSaysCausal,         // of attention: then a mask may not be looked at
   kDefaultsToBFloat16  // a device whose autocast casts to bfloat16 unless told otherwise
 };
 
@@ -120,6 +121,7 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kChoosesKernels, "torch.backends.cuda.sdp_kernel"},
     {Named::kChoosesKernels, "torch.backends.cuda.enable_mem_efficient_sdp"},
     {Named::kChoosesKernels, "_ZN2at7Context21setSDPUseMemEfficientEb"},
+    {Named::kSaysCausal, "is_causal"},
     {Named::kDefaultsToBFloat16, "cpu"},
     {Named::kDefaultsToBFloat16, "xla"},
     {Named::kDefaultsToBFloat16, "hpu"},

@@ -54,6 +54,7 @@ std::optional<Value> module_operation(const Activation& activation, const Instru
     }
     return Value::none();
   }
+  if (what == kChosenKernels) return Value::none();
   if (what == kOpenDefaultDtype) {
     if (!activation.caller && !root.is_closed) state.default_dtype = Dtype::kUndefined;
     return Value::none();

@@ -106,12 +106,19 @@ std::string example_at_call(const Defect& defect) {
   return "";
 }
 
+// As a bias it would add what it counts to the scores.
+bool is_mask_of_integers(const Defect& defect) {
+  return is_integral(defect.alternative.dtype) &&
+         defect.record->api->accepted(defect.arrived->role).contains(Dtype::kBool);
+}
+
 // What the operand should be, where no tensor beside it says so: what it was before it was widened, what the
 // others are, or all that the call takes. Empty where several would do.
 std::string right_dtype(const Defect& defect) {
   const DtypeSet accepts = defect.record->api->accepted(defect.arrived->role);
   const auto would_do = [&](Dtype dtype) { return accepts.empty() || accepts.contains(dtype); };
   const Origin* origin = defect.origin;
+  if (is_mask_of_integers(defect)) return std::string(name(Dtype::kBool));
   if (origin && is_half(origin->before) && would_do(origin->before)) return std::string(name(origin->before));
   std::vector<std::string> dtypes;
   for (const SinkOperand* each : defect.differs_from) {
@@ -183,6 +190,7 @@ std::string back_after(const Defect& defect, std::string_view file) {
 
 // Of what is made wide: what it is made like.
 std::string made_so(const Defect& defect, std::string_view file) {
+  if (is_mask_of_integers(defect)) return fmt::format("; make it '{}'", name(Dtype::kBool));
   if (const std::string like = example_at_call(defect); !like.empty())
     return fmt::format("; make it in the dtype '{}'", dtype_spelling(file, like));
   const std::string dtype = right_dtype(defect);

@@ -218,7 +218,23 @@ bool Candidates::is_guilty(const Site& call, const Passed& each) const {
   return call.instruction->args[each.position].name == role || each.position == side;
 }
 
+// A mask of integers, which is no bias: a cast to a floating dtype would add what it counts to the scores.
+static bool is_of_integers(const Finding& finding) {
+  const std::string role = finding.sinks.empty() ? "" : finding.sinks.front().role;
+  return std::any_of(finding.operands.begin(), finding.operands.end(), [&](const auto& each) {
+    const auto is_integer = [](const std::string& dtype) {
+      const auto known = parse_dtype(dtype);
+      return known && is_integral(*known);
+    };
+    const bool may_be_bool =
+        std::find(each.accepts.begin(), each.accepts.end(), name(Dtype::kBool)) != each.accepts.end();
+    return each.role == role && may_be_bool && !each.dtypes.empty() &&
+           std::all_of(each.dtypes.begin(), each.dtypes.end(), is_integer);
+  });
+}
+
 void Candidates::at_calls(bool only_guilty) {
+  if (is_of_integers(finding_)) return;
   for (std::size_t i = 0; i < finding_.path.size(); ++i) {
     const PathStep& step = finding_.path[i];
     const bool is_sink = i + 1 == finding_.path.size();

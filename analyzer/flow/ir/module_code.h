@@ -16,6 +16,8 @@ inline constexpr std::string_view kGlobals = "globals::";
 inline constexpr std::string_view kEntered = "entered::";
 // A context that is entered and of which nothing is known: it may turn autocast on or off.
 inline constexpr std::string_view kUnseenContext = "unseen_context";
+// In a file that chooses among the kernels of a call: by a name of library_names.h.
+inline constexpr std::string_view kChosenKernels = "chosen_kernels";
 // Asks for the default dtype.
 inline constexpr std::string_view kDefaultDtype = "default_dtype";
 // In a file that sets the default dtype somewhere: the one under which a function runs, or an object is made,

@@ -5,6 +5,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "analyzer/flow/ir/module_code.h"
+#include "analyzer/flow/program/run_behind.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
@@ -68,6 +70,9 @@ NamedDevices::Said NamedDevices::said_by(std::uint32_t id) {
         said.cpu_autocast = said.cpu_autocast || is_named(Named::kHost, each.name);
         said.accelerator = said.accelerator || !is_named(Named::kHost, each.name);
       }
+      constexpr std::string_view kAsks = "is_cuda", kType = "device.type";
+      said.asks = said.asks || (each.op == Op::kOperator && each.name == kAsks) ||
+                  each.text.find(kType) != std::string::npos;
       std::string written = each.text;
       if (const auto* word = std::get_if<std::string>(&each.constant)) written += " " + *word;
       const std::string text = in_small_letters(written);
@@ -106,31 +111,48 @@ std::string NamedDevices::of(std::uint32_t root) {
 }
 
 namespace {
-// A call of the library's by its own name is marked where nothing else is known of it.
-bool chooses_kernels(const Instruction& each) {
+// A call of the library's by its own name is marked where nothing else is known of it; a file that has one
+// outside its functions says so in each.
+bool chooses(const Instruction& each) {
   std::string_view name = each.name;
+  if (each.op == Op::kOperator) return name == kChosenKernels;
   if (name.starts_with('?')) name.remove_prefix(1);
   return each.op == Op::kCall && is_named(Named::kChoosesKernels, name);
 }
 }  // namespace
 
-const std::set<std::uint32_t>& NamedDevices::choose_kernels() {
-  if (choose_kernels_) return *choose_kernels_;
-  std::set<std::uint32_t>& out = choose_kernels_.emplace();
+const std::vector<bool>& NamedDevices::may_choose() {
+  if (may_choose_) return *may_choose_;
+  std::vector<std::uint32_t> choosing;
   for (std::uint32_t i = 0; i < index_.module().functions.size(); ++i) {
-    for (const Block& block : index_.function(i).blocks) {
-      if (std::any_of(block.instructions.begin(), block.instructions.end(), flow::chooses_kernels))
-        out.insert(i);
-    }
+    const std::vector<Block>& blocks = index_.function(i).blocks;
+    const bool is_one = std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
+      return std::any_of(block.instructions.begin(), block.instructions.end(), chooses);
+    });
+    if (is_one || (index_.function(i).is_main && names_cpu_alone(i))) choosing.push_back(i);
   }
-  return out;
+  if (choosing.empty()) return may_choose_.emplace();
+  std::vector<bool> all = run_behind(index_, callers_, choosing);
+  for (const std::uint32_t each : choosing) all[each] = true;
+  return may_choose_.emplace(std::move(all));
 }
 
-bool NamedDevices::chooses_kernels(std::uint32_t root) {
-  if (choose_kernels().empty()) return false;
+bool NamedDevices::may_have_others(std::uint32_t root) {
+  const std::vector<bool>& all = may_choose();
   const std::set<std::uint32_t> reached = index_.reached_from(root);
   return std::any_of(reached.begin(), reached.end(),
-                     [&](std::uint32_t each) { return choose_kernels().contains(each); });
+                     [&](std::uint32_t each) { return (!all.empty() && all[each]) || said_by(each).asks; }) ||
+         names_cpu_alone(root);
+}
+
+// With all that it calls.
+bool NamedDevices::names_cpu_alone(std::uint32_t function) {
+  bool cpu = false, accelerator = false;
+  for (const std::uint32_t each : index_.reached_from(function)) {
+    cpu = cpu || said_by(each).cpu;
+    accelerator = accelerator || said_by(each).accelerator;
+  }
+  return cpu && !accelerator;
 }
 
 }  // namespace dtype_guard::flow

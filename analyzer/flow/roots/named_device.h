@@ -5,20 +5,22 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 #include <string>
+#include <vector>
 
+#include "analyzer/flow/program/callers.h"
 #include "analyzer/flow/program/function_index.h"
 
 namespace dtype_guard::flow {
 
 class NamedDevices {
  public:
-  explicit NamedDevices(const FunctionIndex& index) : index_(index) {}
+  NamedDevices(const FunctionIndex& index, const Callers& callers) : index_(index), callers_(callers) {}
   // "cpu", or empty where the code of that root names none, or others as well.
   std::string of(std::uint32_t root);
-  // Whether it chooses among a device's kernels: what some of them refuse, others take.
-  bool chooses_kernels(std::uint32_t root);
+  // Whether what some kernels of the device refuse may be taken: where it, or what runs it, chooses among
+  // them or names the CPU and no accelerator, and where it asks for the device.
+  bool may_have_others(std::uint32_t root);
 
  private:
   struct Said {
@@ -26,15 +28,18 @@ class NamedDevices {
     bool cpu = false;           // names the CPU
     bool other = false;         // names an accelerator, or a device that is computed
     bool accelerator = false;
+    bool asks = false;  // what device a tensor is on
   };
   Said said_by(std::uint32_t function);
   bool any_cpu_autocast();
-  const std::set<std::uint32_t>& choose_kernels();
+  const std::vector<bool>& may_choose();
+  bool names_cpu_alone(std::uint32_t function);
 
   const FunctionIndex& index_;
-  std::optional<bool> any_cpu_autocast_;                   // in some function
-  std::map<std::uint32_t, Said> said_;                     // by function
-  std::optional<std::set<std::uint32_t>> choose_kernels_;  // functions
+  const Callers& callers_;
+  std::optional<bool> any_cpu_autocast_;         // in some function
+  std::map<std::uint32_t, Said> said_;           // by function
+  std::optional<std::vector<bool>> may_choose_;  // by function; empty: none chooses
 };
 
 }  // namespace dtype_guard::flow

@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "analyzer/flow/program/program.h"
 #include "analyzer/flow/roots/named_device.h"
 #include "analyzer/flow/settings/analysis_options.h"
 
@@ -13,15 +14,15 @@ namespace dtype_guard::flow {
 // What is asked for, on the device that the root's code names and with the kernels that it chooses.
 class OptionsByRoot {
  public:
-  OptionsByRoot(const FunctionIndex& index, const AnalysisOptions& options)
-      : devices_(index), options_(options) {}
+  OptionsByRoot(const Program& program, const AnalysisOptions& options)
+      : devices_(program.functions, program.callers), options_(options) {}
   const AnalysisOptions& of(std::uint32_t root) {
     const auto known = named_.try_emplace(root);
     Named& named = known.first->second;
     if (known.second) {
       if (!options_.device_named_by_user) named.device = devices_.of(root);
       if (named.device.empty()) named.device = options_.device;
-      named.kernels = devices_.chooses_kernels(root);
+      named.kernels = devices_.may_have_others(root);
     }
     if (named == Named{options_.device, options_.kernels_chosen}) return options_;
     AnalysisOptions& other = others_.try_emplace(named, options_).first->second;

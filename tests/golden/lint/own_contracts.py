@@ -238,7 +238,7 @@ int main() { run(torch::zeros({1, 2}, at::kHalf), torch::zeros({2, 2}, at::kFloa
     const std::optional<Tensor>& = {});
 struct Context { void setSDPUseMemEfficient(bool); }; Context& globalContext(); }
 at::Tensor run(const at::Tensor& q, const at::Tensor& mask) { return at::scaled_dot_product_attention(q, q, q, mask); }
-int main() { run(torch::zeros({1, 2}, at::kHalf), torch::zeros({2, 2}, at::kFloat)); }
+int main() { run(torch::zeros({1, 2, 8, 16}, at::kHalf), torch::zeros({8, 8}, at::kFloat)); }
 """
         empty = {"schema": "dtype-guard/contracts/1", "library": "mine", "types": {"none_t": "float16"}}
         self.assertEqual(self.found(code, empty, "--torch=2.13"), [(5, "attention-mask-dtype")])

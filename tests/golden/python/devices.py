@@ -68,6 +68,67 @@ class Devices(Case):
         self.assertEqual(json.loads(self.lint("--format=json", "b.py").stdout)["findings"], [])
 
 
+    def masks(self, text, *arguments):
+        self.write(a__py=text)
+        return [each["location"]["line"] for each in json.loads(self.lint("--format=json", "a.py", *arguments).stdout)["findings"]]
+
+    def test_what_runs_the_model_chooses_its_kernels_or_names_the_cpu(self):
+        self.assertEqual(self.masks(MODEL), [13])
+        self.assertEqual(self.masks(MODEL + RUN.format("", "", "net = Attention().cuda().half()", "cuda")), [13])
+        self.assertEqual(self.masks(MODEL + "\n\ntorch.backends.cuda.enable_mem_efficient_sdp(False)\n"), [])
+        self.assertEqual(self.masks(MODEL + RUN.format("from torch.nn.attention import SDPBackend, sdpa_kernel\n", "with sdpa_kernel(SDPBackend.MATH):\n        ",
+                                                       "net = Attention().cuda().half()", "cuda")), [])
+        self.assertEqual(self.masks(MODEL + RUN.format("", "", "net = Attention().to('cpu').bfloat16()", "cpu")), [])
+
+    def test_what_a_device_is_asked_for_is_not_known(self):
+        for asked in ("x.is_cuda", "x.device.type == 'cuda'", "x.device.type != 'cpu'"):
+            self.assertEqual(self.masks(MODEL.replace("        return F", f"        if {asked}:\n            mask = mask.to(q.dtype)\n        return F")), [])
+
+    def test_queries_of_three_dimensions_are_for_no_kernel_of_masks(self):
+        three = "q = x.new_empty(2, 8, 16)\n        k = v = q\n"
+        self.assertEqual(self.masks(MODEL.replace("        mask =", f"        {three}        mask =")), [])
+
+    def test_a_mask_that_is_said_to_be_causal_may_not_be_looked_at(self):
+        held = MODEL.replace("self.qkv = nn.Linear(64, 192)", "self.attn = nn.MultiheadAttention(64, 4)").replace(
+            "F.scaled_dot_product_attention(q, k, v, mask)", "self.attn(x, x, x, attn_mask=mask, need_weights=False)")
+        held = held.replace("        q, k, v = self.qkv(x).unflatten(-1, (3, 4, -1)).permute(2, 0, 3, 1, 4)\n", "\n")
+        self.assertEqual(self.masks(held), [13])
+        self.assertEqual(self.masks(held.replace("need_weights=False", "need_weights=False, is_causal=True")), [])
+
+    def test_a_mask_of_integers_is_made_boolean(self):
+        integers = MODEL.replace("torch.zeros(n, n, device=x.device)", "torch.zeros(n, n, dtype=torch.int64, device=x.device)")
+        self.write(a__py=integers)
+        out = self.lint("a.py").stdout
+        self.assertIn("make it 'bool'", out)
+        self.assertNotIn("fix:", out)
+
+
+MODEL = """import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+
+class Attention(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.qkv = nn.Linear(64, 192)
+    def forward(self, x):
+        n = x.size(1)
+        q, k, v = self.qkv(x).unflatten(-1, (3, 4, -1)).permute(2, 0, 3, 1, 4)
+        mask = torch.zeros(n, n, device=x.device)
+        return F.scaled_dot_product_attention(q, k, v, mask)
+"""
+RUN = """
+
+{0}
+def main():
+    {2}
+    {1}print(net(torch.randn(1, 2, 64, device="{3}").to(net.qkv.weight.dtype)))
+
+
+if __name__ == "__main__":
+    main()
+"""
 FLOAT_MASK = """import torch
 import torch.nn.functional as F
 

@@ -328,17 +328,37 @@ void Sinks::record_module(const Api& api, const Activation& activation, const In
                           const State& state) {
   if (is_contradicted(state)) return;
   SinkRecord record = record_of(api, activation, instruction, state);
+  // A mask that is said to be causal may not be looked at.
+  const bool is_causal =
+      std::any_of(instruction.args.begin(), instruction.args.end(),
+                  [](const Argument& each) { return is_named(Named::kSaysCausal, each.name); });
   for (std::size_t i = 1; i < instruction.args.size(); ++i) {
     const Operand* operand = operand_of_forward(api, instruction, i);
-    if (!operand) continue;
+    if (!operand || (is_causal && role_kind(operand->role) == RoleKind::kMask)) continue;
     record.operands.push_back(
         {operand->role, arrived(argument(state, instruction, i), record, state), instruction.args[i].value});
   }
   effects_.sinks.add(std::move(record));
 }
 
-Value Sinks::sink(const Api& api, const Activation& activation, const Instruction& instruction,
+namespace {
+// The kernels of a device that refuse what others take are for tensors of four dimensions.
+bool has_no_such_kernel(const Api& api, const Value& query) {
+  constexpr int kOfKernels = 4;
+  return !api.devices.empty() && !query.is_bottom() &&
+         std::all_of(query.begin(), query.end(), [](const Alternative& each) {
+           return each.kind == Kind::kTensor && each.rank.is_exact() && each.rank.min != kOfKernels;
+         });
+}
+}  // namespace
+
+Value Sinks::sink(const Api& of_device, const Activation& activation, const Instruction& instruction,
                   State& state) {
+  const bool falls_back =
+      !instruction.args.empty() &&
+      has_no_such_kernel(of_device, Value(memory_.tensors(state, argument(state, instruction, 0))));
+  const Api* wide = falls_back ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
+  const Api& api = wide ? *wide : of_device;
   effects_.tells_half_types_apart = effects_.tells_half_types_apart || takes_one_half_type(api);
   const std::set<std::string>& open = open_roles(api, activation, instruction);
   if (open.empty() && !instruction.result) return {};
