@@ -129,7 +129,8 @@ const std::vector<bool>& NamedDevices::may_choose() {
     const bool is_one = std::any_of(blocks.begin(), blocks.end(), [](const Block& block) {
       return std::any_of(block.instructions.begin(), block.instructions.end(), chooses);
     });
-    if (is_one || (index_.function(i).is_main && names_cpu_alone(i))) choosing.push_back(i);
+    if (is_one || (index_.function(i).is_main && name_cpu_alone(index_.reached_from(i))))
+      choosing.push_back(i);
   }
   if (choosing.empty()) return may_choose_.emplace();
   std::vector<bool> all = run_behind(index_, callers_, choosing);
@@ -142,13 +143,12 @@ bool NamedDevices::may_have_others(std::uint32_t root) {
   const std::set<std::uint32_t> reached = index_.reached_from(root);
   return std::any_of(reached.begin(), reached.end(),
                      [&](std::uint32_t each) { return (!all.empty() && all[each]) || said_by(each).asks; }) ||
-         names_cpu_alone(root);
+         name_cpu_alone(reached);
 }
 
-// With all that it calls.
-bool NamedDevices::names_cpu_alone(std::uint32_t function) {
+bool NamedDevices::name_cpu_alone(const std::set<std::uint32_t>& functions) {
   bool cpu = false, accelerator = false;
-  for (const std::uint32_t each : index_.reached_from(function)) {
+  for (const std::uint32_t each : functions) {
     cpu = cpu || said_by(each).cpu;
     accelerator = accelerator || said_by(each).accelerator;
   }

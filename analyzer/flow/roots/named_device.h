@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,7 @@ class NamedDevices {
   Said said_by(std::uint32_t function);
   bool any_cpu_autocast();
   const std::vector<bool>& may_choose();
-  bool names_cpu_alone(std::uint32_t function);
+  bool name_cpu_alone(const std::set<std::uint32_t>& functions);
 
   const FunctionIndex& index_;
   const Callers& callers_;

@@ -342,21 +342,20 @@ void Sinks::record_module(const Api& api, const Activation& activation, const In
 }
 
 namespace {
-// The kernels of a device that refuse what others take are for tensors of four dimensions.
-bool has_no_such_kernel(const Api& api, const Value& query) {
+// PyTorch's kernels that refuse what others take are for tensors of four dimensions; a project's own contract
+// says nothing of them.
+bool is_for_no_kernel(const Value& query) {
   constexpr int kOfKernels = 4;
-  return !api.devices.empty() && !query.is_bottom() &&
-         std::all_of(query.begin(), query.end(), [](const Alternative& each) {
-           return each.kind == Kind::kTensor && each.rank.is_exact() && each.rank.min != kOfKernels;
-         });
+  return !query.is_bottom() && std::all_of(query.begin(), query.end(), [](const Alternative& each) {
+    return each.kind == Kind::kTensor && each.rank.is_exact() && each.rank.min != kOfKernels;
+  });
 }
 }  // namespace
 
 Value Sinks::sink(const Api& of_device, const Activation& activation, const Instruction& instruction,
                   State& state) {
-  const bool falls_back =
-      !instruction.args.empty() &&
-      has_no_such_kernel(of_device, Value(memory_.tensors(state, argument(state, instruction, 0))));
+  const bool falls_back = !of_device.devices.empty() && is_shipped(of_device) && !instruction.args.empty() &&
+                          is_for_no_kernel(Value(memory_.tensors(state, argument(state, instruction, 0))));
   const Api* wide = falls_back ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
   const Api& api = wide ? *wide : of_device;
   effects_.tells_half_types_apart = effects_.tells_half_types_apart || takes_one_half_type(api);
