@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyzer/flow/ir/text.h"
 #include "tests/oracle/properties.h"
 #include "tests/oracle/rewrites.h"
 
@@ -128,29 +129,34 @@ struct Law {
   const char* name;
   Module (*rewrite)(Module module, Random& random);
 };
-constexpr Law kLaws[] = {{"renaming", renamed},
-                         {"dead code", with_dead_code},
-                         {"another order of blocks", with_blocks_moved},
-                         {"branches on the opposite", with_branches_turned},
-                         {"casts to the own dtype", with_own_dtypes},
-                         {"outlining", outlined},
-                         {"inlining", inlined},
-                         {"an unrolled loop", unrolled}};
+constexpr Law kRewrites[] = {{"renaming", renamed},
+                             {"dead code", with_dead_code},
+                             {"another order of blocks", with_blocks_moved},
+                             {"branches on the opposite", with_branches_turned},
+                             {"casts to the own dtype", with_own_dtypes},
+                             {"outlining", outlined},
+                             {"inlining", inlined},
+                             {"an unrolled loop", unrolled}};
 }  // namespace
 
-void check_laws(std::uint64_t seed, const Module& program, const Subject& subject, Violations& out) {
+void check_law(std::size_t law, std::uint64_t seed, const Module& program, const Subject& subject,
+               Tally& tally, Violations& out) {
+  static_assert(kLaws == std::size(kRewrites) + 1);
   const flow::AnalysisOptions& options = subject.options;
   Random random(seed);
   const Calls before = broken_calls(program, options);
-  const std::size_t turn = seed / kOneInLaws % (std::size(kLaws) + 1);
-  if (turn < std::size(kLaws)) {
-    const Law& law = kLaws[turn];
-    if (law.rewrite == with_own_dtypes && !takes_tensors_alone(program, subject.runs.passed)) return;
-    const Calls after = broken_calls(law.rewrite(program, random), options);
+  if (law < std::size(kRewrites)) {
+    const auto& [name, rewrite] = kRewrites[law];
+    if (rewrite == with_own_dtypes && !takes_tensors_alone(program, subject.runs.passed)) return;
+    const Module changed = rewrite(program, random);
+    if (flow::print(changed) == flow::print(program)) return;  // nothing there to change
+    ++tally.asked[std::string("law: ") + name];
+    const Calls after = broken_calls(changed, options);
     if (before != after)
-      out.push_back({"laws", std::string(law.name) + ": breaks" + text(before) + ", then" + text(after)});
+      out.push_back({"laws", std::string(name) + ": breaks" + text(before) + ", then" + text(after)});
     return;
   }
+  ++tally.asked["law: an unknown value"];
   // A function that nothing is seen to call any more is a root.
   const Calls unknown =
       within(program.functions.back(), broken_calls(with_unknown(program, random), options));

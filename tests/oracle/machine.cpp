@@ -102,9 +102,13 @@ Value Machine::input(const flow::Parameter& parameter) {
     case ParameterKind::kTensorList: {
       Object list;
       list.kind = Object::Kind::kContainer;
-      const int length = choices_.pick(2) ? 1 : 3;
-      for (int i = 0; i < length; ++i)
-        list.cells["[" + std::to_string(i) + "]"] = make(fresh(world_.inputs, 2, nullptr));
+      struct Form {
+        int length, rank;
+      };
+      constexpr Form kForms[] = {{3, 2}, {1, 2}, {0, 0}, {1, 0}};
+      const Form& form = kForms[choices_.pick(std::size(kForms))];
+      for (int i = 0; i < form.length; ++i)
+        list.cells["[" + std::to_string(i) + "]"] = make(fresh(world_.inputs, form.rank, nullptr));
       return Value::at(Kind::kObject, make(std::move(list)));
     }
     case ParameterKind::kDtype:

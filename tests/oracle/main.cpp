@@ -9,6 +9,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <random>
 #include <string>
 
 #include "analyzer/flow/ir/text.h"
@@ -54,17 +55,27 @@ flow::Module read(const char* file) {
   return flow::parse(std::string(std::istreambuf_iterator<char>(in), {}));
 }
 
-// What a seed decides beside the program.
+// What a seed decides beside the program, each thing for itself: residues of the seed, which decide what kind
+// of program it is, would ask some properties of one kind alone.
 struct Case {
   std::uint64_t seed = 0;
-  bool straight = false, named = false, is_method = false;
+  bool straight = false, named = false;
   const flow::PrecisionSetting* setting = nullptr;
+
+  std::size_t draw(const char* what, std::size_t options) const {
+    std::uint64_t salt = 0;
+    for (const char* each = what; *each; ++each) salt = salt * 131 + static_cast<unsigned char>(*each);
+    return std::mt19937_64(seed ^ salt << 20U)() % options;
+  }
+  bool is_drawn(const char* what, std::size_t one_in) const { return draw(what, one_in) == 0; }
 };
 Case case_of(std::uint64_t seed) {
+  Case out = {seed};
   const auto& settings = flow::precision_settings();
-  const Recipe recipe = recipe_of(seed);
-  return {seed, recipe.shape == Shape::kStraight, seed % 2 != 0, recipe.is_method,
-          &settings[seed / 3 % settings.size()]};
+  out.straight = recipe_of(seed).shape == Shape::kStraight;
+  out.named = out.is_drawn("named", 2);
+  out.setting = &settings[out.draw("setting", settings.size())];
+  return out;
 }
 
 // Findings of a promotion are of half inputs, and fixes of them.
@@ -79,6 +90,16 @@ flow::Module fixable(std::uint64_t seed) {
   return mended(generate(seed, fixable_recipe(seed)), world_of(*half_setting(seed)));
 }
 
+// The program and, as comments, what the engine finds in it.
+void print(const flow::Module& program, const Case& how) {
+  std::printf("%s", flow::print(program).c_str());
+  const Subject subject = subject_of(program, *how.setting, how.named, kMostRuns);
+  for (const Finding& each : flow::analyse(program, subject.options).findings) {
+    std::printf("// %d: %s: %s (%s)\n", each.location.line, each.rule.c_str(), each.message.c_str(),
+                each.certainty == Certainty::kDefinite ? "definite" : "possible");
+  }
+}
+
 Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   const flow::Module probed = with_probes(program);
   const Subject subject = subject_of(probed, *how.setting, how.named, kMostRuns);
@@ -89,11 +110,13 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   tally.not_all_runs += !subject.runs.are_all;
   Violations out;
   const bool precise = how.straight && how.named;
+  tally.asked["precision"] += precise;
   check_known(subject, precise, tally, out);
   check_definite(subject, precise, tally, out);
-  constexpr std::uint64_t kOneInStrict = 8;
-  if (how.seed % kOneInStrict == 2) check_possible(subject, out);
-  if (how.seed % kOneInLaws == 0) check_laws(how.seed, program, subject, out);
+  constexpr std::size_t kOneInStrict = 8, kOneInLaws = 2;
+  if (how.is_drawn("strict", kOneInStrict)) ++tally.asked["strict"], check_possible(subject, out);
+  if (how.is_drawn("laws", kOneInLaws))
+    check_law(how.draw("law", kLaws), how.seed, program, subject, tally, out);
   return out;
 }
 
@@ -134,21 +157,76 @@ void print_smaller(const flow::Module& program, const Case& how) {
 }
 
 // Of modules that are made of others, under a setting that the user named or did not.
-constexpr std::uint64_t kOneInComposed = 32, kOneInOrdered = 4;
 void check_composed(std::uint64_t seed, const Command& command, Tally& tally, Violations& out) {
+  constexpr std::size_t kOneInOrdered = 4;
   Case how = case_of(seed);
-  how.seed = seed / kOneInComposed;  // laws and the rest take turns
-  how.straight = false;              // what a constructor is handed is open
-  how.named = seed / kOneInComposed % 2 != 0;
+  how.straight = false;  // what a constructor is handed is open
   const flow::Module own = mended(generate(seed, composed_recipe(seed)), world_of(*how.setting));
   if (command.print) std::printf("// looked at for constructors:\n%s", flow::print(own).c_str());
   if (command.shrink) print_smaller(own, how);
+  ++tally.asked["composed"];
   Tally apart;
   const Violations wrong = check(own, how, apart);
   out.insert(out.end(), wrong.begin(), wrong.end());
-  if (how.seed % kOneInOrdered == 0) check_order(seed, &own, tally, out);
+  if (how.is_drawn("order of composed", kOneInOrdered)) check_order(seed, &own, tally, out);
   tally.of_constructors += apart.findings;
   for (const auto& [assumption, runs] : apart.assumptions) tally.assumptions[assumption] += runs;
+}
+
+// Programs that are made for one property or assumption.
+void check_special(const flow::Module& program, const Case& how, const Command& command, Tally& tally,
+                   Violations& found) {
+  constexpr std::size_t kOneInFixes = 20;
+  if (how.is_drawn("fixes", kOneInFixes)) {
+    const flow::Module own = command.file ? program : fixable(how.seed);
+    if (command.print) std::printf("// looked at for fixes:\n%s", flow::print(own).c_str());
+    ++tally.asked["fixes"];
+    check_fixes(own, *half_setting(how.seed), kMostRuns, tally, found);
+  }
+  if (command.file) return;
+  const auto apart = [&](const char* what, const flow::Module& own, std::size_t& findings, std::size_t runs,
+                         bool inputs_differ) {
+    if (command.print) std::printf("// looked at for %s:\n%s", what, flow::print(own).c_str());
+    ++tally.asked[what];
+    check_apart(subject_of(own, *how.setting, true, runs, inputs_differ), findings, tally, found);
+  };
+  constexpr std::size_t kOneInSetters = 16, kOneInLambdas = 16, kOneInChecks = 32, kOneInComposed = 32;
+  if (how.is_drawn("setters", kOneInSetters))
+    apart("setters", class_with_setters(how.seed), tally.of_setters, kMostRuns, false);
+  if (how.is_drawn("lambdas", kOneInLambdas))
+    apart("lambdas", with_escaping_lambda(how.seed), tally.of_lambdas, kMostRuns, false);
+  if (how.is_drawn("checks", kOneInChecks)) {
+    constexpr std::size_t kRunsWithDtypes = 54;  // of three inputs each dtype beside each other
+    apart("checks", with_stated_inputs(how.seed), tally.of_checks, kRunsWithDtypes, true);
+  }
+  if (how.is_drawn("composed", kOneInComposed)) check_composed(how.seed, command, tally, found);
+  constexpr std::size_t kOneInClasses = 8, kOneInPrograms = 32;
+  if (how.is_drawn("classes", kOneInClasses)) check_order(how.seed, nullptr, tally, found);
+  if (how.is_drawn("order", kOneInPrograms)) check_order(how.seed, &program, tally, found);
+}
+
+void print(const Tally& tally) {
+  std::printf(
+      "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu at "
+      "calls or ways that no run takes, %zu of setters, %zu of lambdas, %zu of checks, %zu of "
+      "constructors), %zu given up, %zu reports in "
+      "another order, %zu "
+      "fixes\n",
+      tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
+      tally.unreached, tally.of_setters, tally.of_lambdas, tally.of_checks, tally.of_constructors,
+      tally.given_up, tally.ordered, tally.fixes);
+  for (const auto& [assumption, runs] : tally.assumptions)
+    std::printf("  left out %zu runs: %s\n", runs, assumption.c_str());
+  std::printf("  left out %zu findings: a check states other inputs\n", tally.contradicted);
+  std::printf("  left out %zu findings: runs that come there were left out\n", tally.unspoken);
+  for (const auto& [what, programs] : tally.asked)
+    std::printf("  asked of %zu programs: %s\n", programs, what.c_str());
+  for (const auto& [kind, share] : tally.known)
+    std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
+  for (const auto& [kind, share] : tally.definite)
+    std::printf("  found %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
+  for (const auto& [kind, share] : tally.sometimes)
+    std::printf("  found %-12s %zu of %zu that break sometimes\n", kind.c_str(), share.found, share.of);
 }
 }  // namespace
 
@@ -163,38 +241,11 @@ int main(int argc, char** argv) {
     const Case how = case_of(seed);
     const flow::Module program =
         command.file ? read(command.file) : mended(generate(seed, recipe_of(seed)), world_of(*how.setting));
-    if (command.print) std::printf("%s", flow::print(program).c_str());
+    if (command.print) print(program, how);
     if (command.shrink) print_smaller(program, how);
     Violations found = check(program, how, tally);
-    constexpr std::uint64_t kOneInClasses = 8, kOneInPrograms = 32;
     if (!command.file) check_joins(seed, found);
-    constexpr std::uint64_t kOneInFixes = 20;
-    if (seed % kOneInFixes == 3) {
-      const flow::Module own = command.file ? program : fixable(seed);
-      if (command.print) std::printf("// looked at for fixes:\n%s", flow::print(own).c_str());
-      check_fixes(own, *half_setting(seed), kMostRuns, tally, found);
-    }
-    constexpr std::uint64_t kOneInSetters = 16;  // and as many with lambdas
-    if (!command.file && seed % kOneInSetters == 5) {
-      const flow::Module own = class_with_setters(seed);
-      if (command.print) std::printf("// looked at for setters:\n%s", flow::print(own).c_str());
-      check_apart(subject_of(own, *how.setting, true, kMostRuns), tally.of_setters, tally, found);
-    }
-    if (!command.file && seed % kOneInSetters == 7) {
-      const flow::Module own = with_escaping_lambda(seed);
-      if (command.print) std::printf("// looked at for lambdas:\n%s", flow::print(own).c_str());
-      check_apart(subject_of(own, *how.setting, true, kMostRuns), tally.of_lambdas, tally, found);
-    }
-    if (!command.file && seed % kOneInComposed == 25) check_composed(seed, command, tally, found);
-    constexpr std::uint64_t kOneInChecks = 32;
-    if (!command.file && seed % kOneInChecks == 9) {
-      constexpr std::size_t kRunsWithDtypes = 54;  // of three inputs each dtype beside each other
-      const flow::Module own = with_stated_inputs(seed);
-      if (command.print) std::printf("// looked at for checks of inputs:\n%s", flow::print(own).c_str());
-      check_apart(subject_of(own, *how.setting, true, kRunsWithDtypes, true), tally.of_checks, tally, found);
-    }
-    if (!command.file && seed % kOneInClasses == 0) check_order(seed, nullptr, tally, found);
-    if (!command.file && seed % kOneInPrograms == 1) check_order(seed, &program, tally, found);
+    check_special(program, how, command, tally, found);
     for (const Violation& each : found) {
       if (record && record->is_known(seed, each.property)) continue;
       ++bad;
@@ -204,25 +255,7 @@ int main(int argc, char** argv) {
     }
     if (command.stop && bad) return 1;
   }
-  std::printf(
-      "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu at "
-      "calls or ways that no run takes, %zu of setters, %zu of lambdas, %zu of checks, %zu of "
-      "constructors), %zu given up, %zu reports in "
-      "another order, %zu "
-      "fixes\n",
-      tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
-      tally.unreached, tally.of_setters, tally.of_lambdas, tally.of_checks, tally.of_constructors,
-      tally.given_up, tally.ordered, tally.fixes);
-  for (const auto& [assumption, runs] : tally.assumptions)
-    std::printf("  left out %zu runs: %s\n", runs, assumption.c_str());
-  std::printf("  left out %zu findings: a check states other inputs\n", tally.contradicted);
-  std::printf("  left out %zu findings: runs that come there were left out\n", tally.unspoken);
-  for (const auto& [kind, share] : tally.known)
-    std::printf("  known %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
-  for (const auto& [kind, share] : tally.definite)
-    std::printf("  found %-12s %zu of %zu\n", kind.c_str(), share.found, share.of);
-  for (const auto& [kind, share] : tally.sometimes)
-    std::printf("  found %-12s %zu of %zu that break sometimes\n", kind.c_str(), share.found, share.of);
+  print(tally);
   for (const auto& [property, count] : by_property)
     std::printf("%s does not hold %zu times\n", property.c_str(), count);
   if (!record) return bad != 0;

@@ -26,19 +26,20 @@ struct Tally {
   std::size_t arrivals = 0;                        // looked up in what the engine says
   std::size_t precise = 0;                         // of which it says one dtype
   std::size_t findings = 0;
-  std::size_t of_setters = 0;              // findings of what a setter left behind
-  std::size_t of_lambdas = 0;              // findings in lambdas that escape
-  std::size_t of_constructors = 0;         // findings in methods of composed models
-  std::size_t of_checks = 0;               // findings where checks say what an input is
-  std::size_t contradicted = 0;            // findings of inputs that a check in the program never lets pass
-  std::size_t unreached = 0;               // findings at calls that no run comes to
-  std::size_t unspoken = 0;                // findings at calls to which the runs that were left out come
-  std::size_t ordered = 0;                 // programs with a report that was made again in another order
-  std::size_t fixes = 0;                   // that were made
-  std::size_t given_up = 0;                // programs that the engine gives up
-  std::map<std::string, Share> known;      // by instruction: operands of one dtype in all runs, known to be
-  std::map<std::string, Share> definite;   // by instruction: calls that break in every run, found definite
-  std::map<std::string, Share> sometimes;  // the same of those that break in some, by promoted half data
+  std::size_t of_setters = 0;                // findings of what a setter left behind
+  std::size_t of_lambdas = 0;                // findings in lambdas that escape
+  std::size_t of_constructors = 0;           // findings in methods of composed models
+  std::size_t of_checks = 0;                 // findings where checks say what an input is
+  std::size_t contradicted = 0;              // findings of inputs that a check in the program never lets pass
+  std::size_t unreached = 0;                 // findings at calls that no run comes to
+  std::size_t unspoken = 0;                  // findings at calls to which the runs that were left out come
+  std::size_t ordered = 0;                   // programs with a report that was made again in another order
+  std::size_t fixes = 0;                     // that were made
+  std::size_t given_up = 0;                  // programs that the engine gives up
+  std::map<std::string, std::size_t> asked;  // of how many programs what is not asked of all was
+  std::map<std::string, Share> known;        // by instruction: operands of one dtype in all runs, known to be
+  std::map<std::string, Share> definite;     // by instruction: calls that break in every run, found definite
+  std::map<std::string, Share> sometimes;    // the same of those that break in some, by promoted half data
 };
 struct Violation {
   std::string property, what;
@@ -70,10 +71,10 @@ Module without_dead_arms(Module module, const Passed& passed);
 // What is reported with --strict only must be possible.
 void check_possible(const Subject& subject, Violations& out);
 
-// laws.cpp: a rewrite that changes nothing changes no finding, and less knowledge adds no definite one. One
-// law for each of the seeds that have their turn.
-inline constexpr std::uint64_t kOneInLaws = 2;
-void check_laws(std::uint64_t seed, const Module& program, const Subject& subject, Violations& out);
+// laws.cpp: a rewrite that changes nothing changes no finding, and less knowledge adds no definite one.
+inline constexpr std::size_t kLaws = 9;
+void check_law(std::size_t law, std::uint64_t seed, const Module& program, const Subject& subject,
+               Tally& tally, Violations& out);
 // joins.cpp: joining values and ranks hangs on no order, is idempotent, and above what is joined.
 void check_joins(std::uint64_t seed, Violations& out);
 // fixes.cpp: an offered fix leaves no breaking run of its finding, and begins none.

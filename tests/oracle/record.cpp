@@ -26,6 +26,7 @@ Record::Record(const std::string& file) {
   if (!in) throw std::runtime_error(file + ": cannot be read");
   const nlohmann::json all = nlohmann::json::parse(in);
   programs_ = all.at("programs");
+  asked_ = all.at("asked").get<std::map<std::string, std::size_t>>();
   known_ = all.at("known").get<std::map<std::string, double>>();
   definite_ = all.at("definite").get<std::map<std::string, double>>();
   sometimes_ = all.at("sometimes").get<std::map<std::string, double>>();
@@ -46,6 +47,13 @@ std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first
                                          std::uint64_t programs) const {
   std::vector<std::string> out;
   if (first == 1 && programs == programs_) {
+    for (const auto& [what, least] : asked_) {
+      const auto now = tally.asked.find(what);
+      const std::size_t asked = now == tally.asked.end() ? 0 : now->second;
+      if (asked < least)
+        out.push_back("'" + what + "' is asked of " + std::to_string(asked) + " programs, recorded are " +
+                      std::to_string(least));
+    }
     compare_shares("what is known", known_, tally.known, out);
     compare_shares("what is found", definite_, tally.definite, out);
     compare_shares("what is found of what breaks sometimes", sometimes_, tally.sometimes, out);
@@ -74,6 +82,7 @@ void Record::write(const std::string& file, const Tally& tally, std::uint64_t pr
   for (const auto& [what, seeds] : causes)
     failures.push_back({{"property", what.first}, {"cause", what.second}, {"seeds", seeds}});
   const nlohmann::ordered_json out = {{"programs", programs},
+                                      {"asked", tally.asked},
                                       {"known", shares(tally.known)},
                                       {"definite", shares(tally.definite)},
                                       {"sometimes", shares(tally.sometimes)},

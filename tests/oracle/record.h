@@ -1,6 +1,6 @@
 // What is recorded of the oracle (recorded.json): the share of what is known and found by kind of
-// instruction, which may not fall, and the seeds whose programs break a property, each with its cause, which
-// may only become fewer.
+// instruction and how many programs a property is asked of, which may not fall, and the seeds whose programs
+// break a property, each with its cause, which may only become fewer.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,7 @@ class Record {
   std::uint64_t programs_ = 0;               // from seed 1 on
   std::map<Failure, std::string> failures_;  // and the cause
   std::set<Failure> met_;
+  std::map<std::string, std::size_t> asked_;  // of at least so many programs
   std::map<std::string, double> known_, definite_, sometimes_;
 };
 

@@ -367,8 +367,7 @@ class Search {
         std::any_of(other.alternatives.begin(), other.alternatives.end(),
                     [&](const Alternative& each) { return is_known(each) && each.dtype == mine.dtype; });
     return std::any_of(other.alternatives.begin(), other.alternatives.end(), [&](const Alternative& each) {
-      const bool elsewhere =
-          may_agree && symbols_.conflict(symbols_.without_rounds(each.symbols), mine.symbols);
+      const bool elsewhere = may_agree && symbols_.conflict(each.symbols, mine.symbols);
       return is_known(each) && is_half(each.dtype) && !elsewhere;
     });
   }
