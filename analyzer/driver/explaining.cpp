@@ -33,6 +33,7 @@ std::string explanation(const std::string& id, const std::string& torch, const C
   if (const Rule* rule = find_rule(id)) return rule->text + (rule->text.ends_with('\n') ? "" : "\n");
   const std::string contract = explain_contract(contracts, id);
   const Operator* op = find_operator(id);
+  if (!op && contract.empty()) op = find_operator_by_last_word(id);
   if (!op) return contract;
   const std::vector<std::string> releases =
       torch.empty() ? std::vector<std::string>(kTorchReleases.begin(), kTorchReleases.end())

@@ -4,6 +4,7 @@
 #include "rules/catalog/catalog.h"
 #include "rules/command_line/generated_text.h"
 #include "rules/contracts/contract.h"
+#include "rules/operators/devices.h"
 #include "rules/operators/operators.h"
 #include "rules/operators/version.h"
 #include "rules/report/format.h"
@@ -13,7 +14,7 @@ namespace dtype_guard::driver {
 namespace {
 
 Choices all_choices() {
-  Choices out = {{"--device", {"cuda", "cpu", "mps", "xpu"}},
+  Choices out = {{"--device", {kDevices.begin(), kDevices.end()}},
                  {"--fail-on", {"error", "warning", "never"}},
                  {"--color", {"auto", "always", "never"}},
                  {"--format", names_of_formats()},

@@ -14,6 +14,7 @@ using flow::ParameterKind;
 
 namespace {
 constexpr int kMaxDepth = 60;
+constexpr const char* kTensorOfIntegers = "torch.LongTensor";
 
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
@@ -43,7 +44,7 @@ bool by_annotation(const Node& type, const SourceFile& file, const Modules& modu
   const std::string text = parts.size() == 1 ? parts.front() : std::string();
   if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_tensor)) {
     out.kind = optional ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
-  } else if (text == "torch.LongTensor" || text == "torch.IntTensor" || text == "torch.BoolTensor") {
+  } else if (text == kTensorOfIntegers || text == "torch.IntTensor" || text == "torch.BoolTensor") {
     // A tensor; of what is a habit more than a promise.
     out.kind = optional ? ParameterKind::kOther : ParameterKind::kTensor;
     if (!optional) out.type = text;
@@ -140,9 +141,10 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
       out.type = "int";
     }
   }
-  if (names_integers(out.name) && !is_typed &&
-      (out.kind == ParameterKind::kTensor || out.kind == ParameterKind::kOptionalTensor))
-    out.kind = ParameterKind::kOther;
+  if (names_integers(out.name) && !is_typed) {
+    if (out.kind == ParameterKind::kTensor) out.type = kTensorOfIntegers;
+    if (out.kind == ParameterKind::kOptionalTensor) out.kind = ParameterKind::kOther;
+  }
   return out;
 }
 

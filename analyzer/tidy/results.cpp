@@ -17,6 +17,7 @@
 #include "analyzer/tidy/parsed_text.h"
 #include "rules/contracts/contract.h"
 #include "rules/contracts/own_contracts.h"
+#include "rules/operators/devices.h"
 
 namespace dtype_guard::tidy {
 namespace {
@@ -43,7 +44,7 @@ driver::Options options_of(const Settings& settings) {
   driver::check_precision(words(settings.precision), {}, options);
   if (!settings.torch.empty()) options.torch_versions = driver::read_torch_versions(settings.torch);
   if (!settings.device.empty()) options.device = settings.device;
-  driver::expect_one_of("DtypeDevice", options.device, {"cuda", "cpu", "mps", "xpu"});
+  driver::expect_one_of("DtypeDevice", options.device, {kDevices.begin(), kDevices.end()});
   options.contracts = builtin_contracts();
   for (const std::string& file : words(settings.contracts)) {
     add_contracts(options.contracts, file);

@@ -10,38 +10,41 @@ ROOT = HERE.parent.parent
 FILE = HERE / "parts.svg"
 
 WIDTH, HEIGHT = 860, 300
-BOX_WIDTH, BOX_HEIGHT = 150, 44
+BOX_WIDTH, BOX_HEIGHT = 140, 44
 
 # name: middle of the box, what stands in it, and the folder that does it (none: it is not part of this repository)
 PARTS = {
-    "python": ((90, 40), "Python sources", None),
-    "cpp": ((90, 100), "C++ and CUDA sources", None),
-    "job": ((90, 240), "a running job", None),
-    "front_python": ((280, 40), "front end", "analyzer/python"),
-    "front_clang": ((280, 100), "front end on Clang", "analyzer/clang"),
-    "flow": ((470, 70), "engine on the IR", "analyzer/flow"),
-    "sources": ((280, 240), "sources", "sanitizer/sources"),
-    "journal": ((470, 240), "journal", "sanitizer/journal"),
-    "rules": ((470, 155), "dtypes, operators, contracts", "rules"),
-    "lint": ((660, 70), "dtype-lint", "analyzer/driver"),
-    "san": ((660, 240), "dtype-san", "sanitizer/launcher"),
-    "report": ((785, 155), "report", "rules/report"),
+    "python": ((85, 40), "Python sources", None),
+    "cpp": ((85, 100), "C++ and CUDA sources", None),
+    "job": ((85, 240), "a running job", None),
+    "front_python": ((260, 40), "front end", "analyzer/python"),
+    "front_clang": ((260, 100), "front end on Clang", "analyzer/clang"),
+    "flow": ((435, 70), "engine on the IR", "analyzer/flow"),
+    "sources": ((260, 240), "sources", "sanitizer/sources"),
+    "journal": ((435, 240), "journal", "sanitizer/journal"),
+    "symbolize": ((610, 240), "symbols, findings", "sanitizer/symbolize"),
+    "rules": ((435, 155), "dtypes, operators, contracts", "rules"),
+    "lint": ((610, 70), "dtype-lint", "analyzer/driver"),
+    "san": ((780, 240), "dtype-san", "sanitizer/launcher"),
+    "report": ((780, 155), "report", "rules/report"),
 }
-WIDE = {"rules": 210, "cpp": 160, "report": 100}
-# from, to, and what is handed on
+WIDE = {"rules": 220, "cpp": 156, "report": 120, "san": 120}
+# from, to, what is handed on, and the folder that both know it from where neither includes the other
 ARROWS = [
-    ("python", "front_python", ""),
-    ("cpp", "front_clang", ""),
-    ("front_python", "flow", ""),
-    ("front_clang", "flow", ""),
-    ("flow", "lint", ""),
-    ("job", "sources", ""),
-    ("sources", "journal", ""),
-    ("journal", "san", ""),
-    ("rules", "flow", ""),
-    ("rules", "journal", ""),
-    ("lint", "report", "findings"),
-    ("san", "report", "findings"),
+    ("python", "front_python", "", None),
+    ("cpp", "front_clang", "", None),
+    ("front_python", "flow", "", None),
+    ("front_clang", "flow", "", None),
+    ("flow", "lint", "", None),
+    ("job", "sources", "", None),
+    ("sources", "journal", "", None),
+    ("journal", "symbolize", "", "sanitizer/protocol"),
+    ("symbolize", "san", "", None),
+    ("rules", "flow", "", None),
+    ("rules", "sources", "", None),
+    ("rules", "symbolize", "", None),
+    ("lint", "report", "findings", None),
+    ("san", "report", "findings", None),
 ]
 
 
@@ -85,17 +88,34 @@ def picture():
              '<defs><marker id="head" markerWidth="8" markerHeight="6" refX="8" refY="3" orient="auto">'
              '<path d="M0 0 L8 3 L0 6 z" fill="#555"/></marker></defs>',
              f'<rect width="{WIDTH}" height="{HEIGHT}" fill="#ffffff"/>']
-    for each in ARROWS:
-        lines += arrow(*each)
+    for start, end, label, _ in ARROWS:
+        lines += arrow(start, end, label)
     for name in PARTS:
         lines += box(name)
     return "\n".join([*lines, "</svg>", ""])
 
 
+def includes(root, folder, other):
+    return any(f'#include "{other}/' in file.read_text(encoding="utf-8") for file in (root / folder).rglob("*")
+               if file.suffix in (".h", ".cpp", ".inc"))
+
+
+def is_handed_on(root, start, end, by):
+    """One part of this repository includes the other, or both what stands between them."""
+    here, there = PARTS[start][2], PARTS[end][2]
+    if here is None or there is None:
+        return True
+    if by:
+        return includes(root, here, by) and includes(root, there, by)
+    return includes(root, here, there) or includes(root, there, here)
+
+
 def wrong(text, root):
-    """What the file and the folders say against it."""
+    """What the file, the folders and their includes say against it."""
     out = [f"{folder}: the picture has it, and there is no such folder" for _, _, folder in PARTS.values()
            if folder and not (root / folder).is_dir()]
+    out += [f"{start} to {end}: the picture has an arrow, and neither includes the other" for start, end, _, by in ARROWS
+            if not is_handed_on(root, start, end, by)]
     if text != picture():
         out.append(f"{FILE.relative_to(ROOT)} is not what picture.py draws: run cmake/picture/picture.py")
     return out

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -11,14 +12,14 @@
 
 #include "rules/contracts/contract.h"
 #include "rules/data/located_json.h"
+#include "rules/operators/devices.h"
 
 namespace dtype_guard {
 
 class ContractValues {
  public:
   using Names = std::vector<std::string>;
-  using Words =
-      std::initializer_list<std::string_view>;  // names that are known here, of which no copy is made
+  using Words = std::span<const std::string_view>;  // names that are known here, of which no copy is made
 
   explicit ContractValues(const std::string& file) : file_(file) {}
 
@@ -29,6 +30,10 @@ class ContractValues {
   // The key of a member rather than its value.
   [[noreturn]] void wrong_key(const JsonMember& member, const std::string& expected) const;
   void check_members(const JsonNode& node, Words known, Words required) const;
+  void check_members(const JsonNode& node, std::initializer_list<std::string_view> known,
+                     std::initializer_list<std::string_view> required) const {
+    check_members(node, Words(known.begin(), known.size()), Words(required.begin(), required.size()));
+  }
 
   const std::string& text(const JsonNode& node) const;
   const std::string& name(const JsonNode& node) const;
@@ -54,9 +59,6 @@ class ContractValues {
     for (const auto& [key, value] : values) known.emplace_back(key);
     unknown(node, what, known);
   }
-
- protected:
-  inline static const Words kDevices = {"cuda", "cpu", "mps", "xpu"};
 
  private:
   const std::string& file_;

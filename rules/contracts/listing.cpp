@@ -119,11 +119,17 @@ std::string list_contracts(const ContractSet& contracts) {
 }
 
 std::string explain_contract(const ContractSet& contracts, const std::string& name) {
-  std::string out;
+  const auto ends_so = [&](const std::string& spelling) {
+    return spelling.ends_with("." + name) || spelling.ends_with("::" + name);
+  };
+  std::string exact, by_last_words;
   for (const Api& each : contracts.apis) {
-    if (each.is_spelt(name)) out += (out.empty() ? "" : "\n") + one(each);
+    const bool is_it = each.is_spelt(name);
+    if (!is_it && std::none_of(each.spellings.begin(), each.spellings.end(), ends_so)) continue;
+    std::string& out = is_it ? exact : by_last_words;
+    out += (out.empty() ? "" : "\n") + one(each);
   }
-  return out;
+  return exact.empty() ? by_last_words : exact;
 }
 
 }  // namespace dtype_guard

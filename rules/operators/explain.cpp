@@ -8,13 +8,13 @@
 #include <map>
 #include <vector>
 
+#include "rules/operators/devices.h"
 #include "rules/operators/library_operators.h"
 #include "rules/operators/version.h"
 
 namespace dtype_guard {
 namespace {
 
-constexpr std::array<std::string_view, 4> kDevices = {"cuda", "xpu", "mps", "cpu"};
 constexpr std::array kAsked = {Dtype::kFloat16, Dtype::kBFloat16, Dtype::kFloat32, Dtype::kInt64};
 constexpr std::size_t kAskedArguments = 3;
 constexpr std::size_t kShown = 8;

@@ -290,6 +290,13 @@ const Operator* find_operator(std::string_view spelling) {
   return nullptr;
 }
 
+const Operator* find_operator_by_last_word(std::string_view name) {
+  for (std::string_view prefix : kPrefixes) {
+    if (const Operator* found = find_operator(std::string(prefix).append(name))) return found;
+  }
+  return nullptr;
+}
+
 const Operator& operator_at(const Operator& op, std::string_view torch_version) {
   const TorchVersion version = parse_torch_version(torch_version);
   for (const Operator& row : op.earlier) {

@@ -1,6 +1,6 @@
 // The operator table: how the dtype and rank of each ATen operator's result follow from its inputs. Entries
-// are data (operators.json); `evaluate` applies an entry to concrete input dtypes, under autocast when that
-// is on. C++ and Python spellings resolve to one entry.
+// are data (the JSON files of this folder); `evaluate` applies an entry to concrete input dtypes, under
+// autocast when that is on. C++ and Python spellings resolve to one entry.
 #pragma once
 
 #include <cstdint>
@@ -169,6 +169,8 @@ const Operator& operator_at(const Operator& op, std::string_view torch_version);
 // "torch.NAME", "torch.special.NAME", "torch::linalg::NAME", ... A trailing underscore finds the in-place
 // variant; "NAME_out" the out= variant (first argument `out`, dtype of out).
 const Operator* find_operator(std::string_view spelling);
+// That of which a spelling ends with this word, as people ask for it: grid_sample.
+const Operator* find_operator_by_last_word(std::string_view name);
 // The entries as written in the tables, and the in-place and out= variants made from them.
 const std::vector<Operator>& all_operators();
 const std::vector<Operator>& all_variants();

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include "rules/catalog/catalog.h"
+#include "rules/contracts/contract.h"
+#include "rules/contracts/listing.h"
 #include "sanitizer/contracts/dtype_names.h"
 #include "sanitizer/launcher/commands.h"
 #include "sanitizer/launcher/output.h"
@@ -38,6 +40,10 @@ bool explain_kernel(const std::string& name) {
 int explain_command(const std::string& rule) {
   if (const Rule* found = find_rule(rule)) {
     fmt::print("{}", found->text);
+    return 0;
+  }
+  if (const std::string contract = explain_contract(builtin_contracts(), rule); !contract.empty()) {
+    fmt::print("{}", contract);
     return 0;
   }
   if (explain_kernel(rule)) return 0;

@@ -224,8 +224,10 @@ int dispatch(int argc, char** argv) {
   add_attach(app, attach);
   add_switches(app, pid);
   add_doctor(app, doctor);
-  app.add_subcommand("explain", "explain a rule, or what a CUDA kernel's name says about dtypes")
-      ->add_option("RULE", rule, "the rule's id, or a kernel's name, mangled or not")
+  app.add_subcommand(
+         "explain",
+         "explain a rule, a call that has a contract, or what a CUDA kernel's name says about dtypes")
+      ->add_option("RULE", rule, "the rule's id, the call's name, or a kernel's name, mangled or not")
       ->required();
 
   std::vector<std::string> words(argv + 1, argv + argc);

@@ -48,7 +48,7 @@ struct LookupAnswer {
 // What the report says in its line of sources.
 struct SourceStatus {
   bool is_on = false;
-  TextBuffer<512> reason{};  // why it is off, or what is missing while it is on
+  TextBuffer<512> reason{};  // why it is off, or what it sees while it is on; empty: the text of its row
   std::uint64_t graph_nodes = 0;
   std::uint64_t graph_launches = 0;
 };

@@ -144,10 +144,11 @@ class Builder {
   void add_source(const Journal& journal, const JournalSource& source) {
     for (WatchedSource& known : report_.watched->sources) {
       if (known.name != source.name || (known.on && !source.on)) continue;
-      std::string why =
-          source.on && source.reason.empty() ? describe_launches(journal.launches) : source.reason;
-      if (!source.on && !journal.launches.empty())
-        why += "; before that " + describe_launches(journal.launches);
+      std::string why = source.reason;
+      const bool has_launches = source.name == kLaunchSource && !journal.launches.empty();
+      if (source.on && why.empty())
+        why = source.name == kLaunchSource ? describe_launches(journal.launches) : known.why;
+      if (!source.on && has_launches) why += "; before that " + describe_launches(journal.launches);
       if (source.graph_nodes != 0)
         why += fmt::format("; {} graph nodes created, {} graph launches", source.graph_nodes,
                            source.graph_launches);

@@ -14,6 +14,9 @@
 
 namespace dtype_guard::san {
 
+// The source that records launches.
+inline constexpr std::string_view kLaunchSource = "cupti";
+
 // The attention backend that the user expects (option `expect`).
 std::optional<cupti::Backend> parse_backend(const std::string& word);
 

@@ -98,6 +98,8 @@ def verdict(build, fault, records):
             return "does not build", problem[-800:]
         for command in commands(oracle, records):
             done = build.run(command)
+            if done.returncode not in (0, 1):
+                return "ends without an answer", f"status {done.returncode}: {done.stderr.strip()[-100:]}"
             if done.returncode:
                 return "killed", next(iter(done.stdout.splitlines()), done.stderr.strip())[:100]
     return "survives", ""

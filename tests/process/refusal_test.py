@@ -153,6 +153,11 @@ class CommandLine(Case):
         self.assertEqual(unknown.returncode, 2)
         self.assertIn("unknown rule 'my_kernel_bf16'", unknown.stderr)
 
+    def test_explain_reads_contracts(self):
+        done = self.execute(BUILT["command"], "explain", "flash_attn_func")
+        self.assertEqual(done.returncode, 0)
+        self.assertIn("flash_attn.flash_attn_func", done.stdout)
+
     def test_explain(self):
         done = self.execute(BUILT["command"], "explain", "rotary-dtype-mismatch")
         self.assertEqual(done.returncode, 0)

@@ -13,6 +13,10 @@ class Fixture:
     flags: tuple
 
     @property
+    def is_python(self):
+        return self.source.suffix == ".py"
+
+    @property
     def name(self):
         return str(self.source.relative_to(ROOT)).replace("/", "+")
 
@@ -39,4 +43,5 @@ def fixtures(torch=None):
                   for path in sorted((ROOT / "tests/golden/constructs").glob("*.cpp"))]
         found += [Fixture(path, (*libtorch(torch), "-I", str(ROOT / "kernels/include"), "-I", str(ROOT)))
                   for path in sorted((ROOT / "examples").glob("*/*.cpp"))]
-    return found
+    return found + [Fixture(path, ()) for folder in ("tests/golden/python/bugs", "tests/golden/python/constructs", "examples")
+                    for path in sorted((ROOT / folder).rglob("*.py")) if path.name != "demo.py"]

@@ -33,7 +33,7 @@ class Build:
     def lowered(self, fixture):
         # The small libtorch of the tests is no code of the project, although it lies in it.
         command = [self.lint, "--root", ROOT, "--exclude", ROOT / "tests/unit/clang", "--no-cache", "--color=never",
-                   "--dump-flow", fixture.source, "--", *fixture.flags]
+                   "--dump-flow", fixture.source, *([] if fixture.is_python else ["--", *fixture.flags])]
         run = subprocess.run(command, capture_output=True, text=True, check=False)
         return run.stdout, f"exit status {run.returncode}\n{run.stderr}"
 
@@ -103,8 +103,9 @@ def main():
             sys.exit("same_report.py: OLD lowered no fixture")
         foreign = sorted((args.stored / FOREIGN).rglob("*.flow"))
         programs = [(file.name, [file]) for file in (*kept, *foreign)]
-        for folder in sorted({file.name.rsplit("+", 1)[0] for file in kept}):  # and each folder as one program
-            programs.append((folder, [file for file in kept if file.name.rsplit("+", 1)[0] == folder]))
+        translation_units = [file for file in kept if ".py." not in file.name]
+        for folder in sorted({file.name.rsplit("+", 1)[0] for file in translation_units}):  # and each folder as one program
+            programs.append((folder, [file for file in translation_units if file.name.rsplit("+", 1)[0] == folder]))
         evaluated = list(pool.map(lambda program: compared.evaluate(*program), programs))
     problems = [each for _, each in lowered if each] + [each for each in evaluated if each]
     read = "" if args.engine else f"{len(lowered)} fixtures lowered alike, "

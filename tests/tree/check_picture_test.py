@@ -23,8 +23,13 @@ class Picture(unittest.TestCase):
             said = picture.wrong(picture.picture(), pathlib.Path(empty))
         self.assertIn("analyzer/flow: the picture has it, and there is no such folder", said)
 
+    def test_an_arrow_that_no_include_shows_is_seen(self):
+        self.assertTrue(picture.is_handed_on(picture.ROOT, "sources", "journal", None))
+        self.assertFalse(picture.is_handed_on(picture.ROOT, "rules", "journal", None))
+        self.assertFalse(picture.is_handed_on(picture.ROOT, "journal", "symbolize", "analyzer/flow"))
+
     def test_each_arrow_joins_parts(self):
-        for start, end, _ in picture.ARROWS:
+        for start, end, _, _ in picture.ARROWS:
             self.assertIn(start, picture.PARTS)
             self.assertIn(end, picture.PARTS)
 

@@ -1,6 +1,7 @@
 #include "analyzer/flow/engine/speculation.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace dtype_guard::flow {
 
@@ -26,6 +27,22 @@ Speculation::~Speculation() {
   if (inputs_) effects_.inputs = std::move(*inputs_);
   if (converted_to_half_) effects_.converted_to_half = *converted_to_half_;
   if (steps_) effects_.steps = *steps_;
+}
+
+RunApart::RunApart(Effects& effects, Names& names)
+    : effects_(effects),
+      names_(names),
+      of_root_(std::exchange(effects, {})),
+      several_(names.ids.several()),
+      run_(names.origins.run()) {
+  names.ids.set_several({});
+  names.origins.begin_run();
+}
+
+RunApart::~RunApart() {
+  effects_ = std::move(of_root_);
+  names_.ids.set_several(several_);
+  names_.origins.go_on_with(run_);
 }
 
 }  // namespace dtype_guard::flow

@@ -1,17 +1,20 @@
 // Speculation: evaluating something to see what it would give, and taking back what that left behind.
 //
 // What evaluating leaves behind besides the state that it gives back is in Effects; of each of its members
-// the kinds of speculation below say whether it is rolled back. Nothing else is: the numbers of contexts,
-// objects and symbols, origins and their steps, and what is known of rounds are names and facts that hold in
-// any run. The running activation puts back its own (the ranks that it changed, whether it is in a loop)
-// where it ends.
+// the kinds of speculation below say whether it is rolled back. A RunApart puts by all of the running root's,
+// with what belongs to one run among the names (which objects stand for several, which run new steps of
+// origins are of), and puts it back. Other names (the numbers of contexts, objects and symbols, origins, what
+// is known of rounds) are facts that hold in any run. The running activation puts back its own (the ranks
+// that it changed, whether it is in a loop) where it ends.
 #pragma once
 
 #include <cstddef>
 #include <optional>
+#include <unordered_set>
 #include <vector>
 
 #include "analyzer/flow/engine/sink_records.h"
+#include "analyzer/flow/engine/subject.h"
 #include "analyzer/flow/values/values.h"
 
 namespace dtype_guard::flow {
@@ -61,6 +64,22 @@ class Speculation {
   std::optional<bool> converted_to_half_;
   std::optional<std::size_t> steps_;
   bool kept_ = false;
+};
+
+// A run of something else before the running root goes on: it begins without effects.
+class RunApart {
+ public:
+  RunApart(Effects& effects, Names& names);
+  ~RunApart();
+  RunApart(const RunApart&) = delete;
+  RunApart& operator=(const RunApart&) = delete;
+
+ private:
+  Effects& effects_;
+  Names& names_;
+  Effects of_root_;
+  std::unordered_set<HeapId> several_;
+  Origins::Run run_;
 };
 
 }  // namespace dtype_guard::flow

@@ -20,7 +20,7 @@ struct Subject {
   const std::string& torch_version;
 };
 
-// Facts that hold in any run: none of them is ever taken back.
+// Facts that hold in any run, but for what is of the running one (RunApart puts that by).
 struct Names {
   Origins origins;
   SymbolSets symbols;

@@ -279,8 +279,7 @@ void FindingCollector::add_versions(Finding& finding) const {
   finding.message += fmt::format("; in torch {} only, of {} to {}", spans, all.front(), all.back());
   if (precedence(finding.rule) < precedence(kVersionDependent)) {
     finding.also_rules.emplace_back(kVersionDependent);
-    std::sort(finding.also_rules.begin(), finding.also_rules.end(),
-              [](const std::string& a, const std::string& b) { return precedence(a) < precedence(b); });
+    order_by_precedence(finding.also_rules);
   } else {
     finding.also_rules.insert(finding.also_rules.begin(), finding.rule);
     finding.rule = kVersionDependent;

@@ -2,6 +2,8 @@
 
 #include <string_view>
 
+#include "rules/operators/devices.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -23,8 +25,8 @@ const Api& rotation_by_hand() {
     add(api, "x", "");
     add(api, "out", "x");
     add(api, "out2", "x");
-    for (const char* device : {"cuda", "cpu", "xpu", "mps"})
-      api.autocast[device] = AutocastBehaviour::kRecasts;
+    for (const std::string_view device : kDevices)
+      api.autocast[std::string(device)] = AutocastBehaviour::kRecasts;
     return api;
   }();
   return made;

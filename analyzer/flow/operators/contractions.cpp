@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/operators/forms.h"
 #include "analyzer/flow/program/function_info.h"
+#include "rules/operators/devices.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -86,7 +87,8 @@ Api product_api(std::string_view op) {
   api.operands[1].role = "right";
   api.operands[1].argument = 1;
   api.operands[1].same_as = "left";
-  for (const char* device : {"cuda", "cpu", "xpu", "mps"}) api.autocast[device] = AutocastBehaviour::kRecasts;
+  for (const std::string_view device : kDevices)
+    api.autocast[std::string(device)] = AutocastBehaviour::kRecasts;
   api.fast["cuda"] = {Dtype::kFloat16,
                       Dtype::kBFloat16};  // float32 goes without the tensor cores' half products
   return api;

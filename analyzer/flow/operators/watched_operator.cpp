@@ -1,5 +1,6 @@
 #include "analyzer/flow/operators/watched_operator.h"
 
+#include "rules/operators/devices.h"
 #include "rules/operators/version.h"
 
 namespace dtype_guard::flow {
@@ -8,7 +9,8 @@ namespace {
 // Under autocast a listed operator casts both, whatever the policy; variants in place are not listed.
 void add_autocast(const Operator& op, Api& api) {
   if (op.in_place && !op.out_calls_operator) return;
-  for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
+  for (const std::string_view each : kDevices) {
+    const std::string device(each);
     for (const std::string_view release : kTorchReleases) {
       if (autocast_policy(op.name, device, release) == AutocastPolicy::kNone) continue;
       api.autocast[device] = AutocastBehaviour::kRecasts;

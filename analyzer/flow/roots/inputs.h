@@ -19,6 +19,7 @@ class Inputs {
         index_(subject.index),
         setting_(subject.setting),
         root_(root),
+        names_(names),
         origins_(names.origins),
         symbols_(names.symbols),
         ids_(names.ids),
@@ -50,6 +51,7 @@ class Inputs {
   const FunctionIndex& index_;
   const PrecisionSetting& setting_;
   const RunningRoot& root_;
+  Names& names_;
   Origins& origins_;
   SymbolSets& symbols_;
   Identities& ids_;

@@ -18,21 +18,15 @@ MadeObject Inputs::make_apart(const std::string& class_name, ContextId context, 
   MadeObject out;
   out.state = begun;
   out.state.ranks.clear();
-  Effects of_root = std::exchange(effects_, {});
-  const std::unordered_set<HeapId> several = ids_.several();
-  const Origins::Run run = origins_.run();
-  ids_.set_several({});
-  origins_.begin_run();
+  const RunApart apart(effects_, names_);
   try {
     out.object = make_object(class_name, context, -1, Nature::kSetting, out.state);
   } catch (const BudgetExceeded& exceeded) {
     out.problem = exceeded.what();
     made_.being_made = 0;
   }
-  origins_.go_on_with(run);
   out.several = ids_.several();
-  ids_.set_several(several);
-  out.effects = std::exchange(effects_, std::move(of_root));
+  out.effects = std::move(effects_);
   made_.steps += out.effects.steps;
   return out;
 }

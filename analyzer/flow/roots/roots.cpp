@@ -9,6 +9,7 @@
 #include "analyzer/flow/ir/list_or_none.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "analyzer/flow/state/as_made.h"
+#include "rules/operators/devices.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
@@ -99,7 +100,8 @@ void Roots::evaluate_as(const std::string& class_name, std::uint32_t function, c
   if (!code.is_main && setting_.autocast != Dtype::kUndefined)
     state.autocast = {true, false, true, setting_.autocast, {}};
   if (code.is_main) {
-    for (const char* device : {"cuda", "cpu", "xpu", "mps"}) {
+    for (const std::string_view each : kDevices) {
+      const std::string device(each);
       if (device != options_.device)
         state.autocast.elsewhere[device] = {false, true, false, lower_dtype(device), {}};
     }
@@ -146,11 +148,11 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
       if (parameter.type.empty()) return by_reference(effects_.as_input(Value(tensor)));
-      // A typed pointer states its dtype itself.
+      // A typed pointer states its dtype itself. Of tensors of positions or masks it is open; these have
+      // dimensions.
       const auto element = parse_dtype(parameter.type);
       effects_.note_named(element.value_or(Dtype::kUndefined));
-      const Value contents(
-          Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(element ? 1 : 0)));
+      const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
       return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
     case ParameterKind::kOptionalTensor:

@@ -149,6 +149,8 @@ class CommandLine(unittest.TestCase):
         self.assertNotIn("from ", lint("--explain", "torch.nn.functional.rms_norm", "--torch", "2.4").stdout)
         # A composite changes with what it is made of, and an entry with its row for older releases.
         self.assertIn("since 2.0 on cuda, cuda under autocast", lint("--explain", "lerp").stdout)
+        self.assertEqual(lint("--explain", "grid_sample").stdout, lint("--explain", "torch.nn.functional.grid_sample").stdout)
+        self.assertEqual(lint("--explain", "nn.MultiheadAttention").stdout, lint("--explain", "torch.nn.MultiheadAttention").stdout)
         composite = lint("--explain", "normalize", "--torch", "2.13").stdout
         self.assertIn("  autocast on cuda: not listed, but 'norm' is: computed in float32 unless dtype= is given\n", composite)
         self.assertIn("  autocast on cpu: not listed\n", composite)

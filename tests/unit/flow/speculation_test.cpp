@@ -57,6 +57,27 @@ TEST_CASE("each kind of speculation takes back what its row says") {
   }
 }
 
+TEST_CASE("a run apart begins without effects and leaves none, in what names belong to one run neither") {
+  Run run;
+  Names names;
+  const HeapId mine = names.ids.object(1, &run), of_it = names.ids.object(2, &run);
+  names.ids.note_several(mine);
+  const Origins::Run before = names.origins.run();
+  {
+    const RunApart apart(run.effects, names);
+    CHECK(run.effects.inputs.empty());
+    CHECK(run.effects.steps == 0);
+    CHECK_FALSE(names.ids.stands_for_several(mine));
+    CHECK(names.origins.run() != before);
+    run.change();
+    names.ids.note_several(of_it);
+  }
+  CHECK((run.sinks_are_back() && run.inputs_are_back() && run.conversion_is_back() && run.steps_are_back()));
+  CHECK(names.ids.stands_for_several(mine));
+  CHECK_FALSE(names.ids.stands_for_several(of_it));
+  CHECK(names.origins.run() == before);
+}
+
 TEST_CASE("what is kept stays, and what throws is taken back") {
   Run kept;
   {

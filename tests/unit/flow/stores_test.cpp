@@ -59,13 +59,18 @@ TEST_CASE("a promoted source is the one to blame where the cache is half") {
         Found{"9 kv-cache-dtype-mismatch source in main " + kSettings});
 }
 
-TEST_CASE("a store by an index that may be a mask is not judged") {
-  const auto put = [](const std::string& index) {
-    return "  %14 = pack(" + index + ")\n  %13 = op index_put(self=%11, indices=%14, values=%2) ; 8:3-8:9\n";
+TEST_CASE("a mask takes one value of any dtype, and what is perhaps no tensor takes all") {
+  const auto put = [](const std::string& index, const std::string& values = "%2") {
+    return "  %14 = pack(" + index + ")\n  %13 = op index_put(self=%11, indices=%14, values=" + values +
+           ") ; 8:3-8:9\n";
   };
   CHECK(findings(cache_main(put("%12"), "%13")).size() == 1);
   CHECK(findings(cache_main("  %15 = const unknown\n" + put("%15"), "%13")).empty());
-  CHECK(findings(cache_main("  %15 = op gt(self=%2, other=%3)\n" + put("%15"), "%13")) ==
+  const std::string mask = "  %15 = op gt(self=%2, other=%3)\n";
+  CHECK(findings(cache_main(mask + put("%15"), "%13")) ==
+        Found{"7 kv-cache-dtype-mismatch k,self in main " + kSettings});
+  const std::string one = "  %16 = op sum(self=%2)\n";
+  CHECK(findings(cache_main(mask + one + put("%15", "%16"), "%13")) ==
         Found{"7 attention-mixed-dtypes k in main " + kSettings});  // the call behind refuses the cache
 }
 

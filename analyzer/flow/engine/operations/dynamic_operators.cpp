@@ -162,16 +162,22 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
   }
 }
 
-// What slices and numbers name takes a value of any dtype; the places that a tensor of integers names do not.
+// What slices and numbers name takes a value of any dtype; the places that a mask, or a tensor of integers
+// with dimensions, names do not. A tensor that a setting guesses to be floating is one of these, for it
+// indexes.
+static bool names_places(const Alternative& index) {
+  if (index.kind != Kind::kTensor || index.rank.wrapped) return false;
+  if (is_floating(index.dtype)) return index.assumed && !index.origin && !index.uncertain;
+  return index.dtype == Dtype::kBool || index.rank.min > 0;
+}
+
 void DynamicOperators::store_at_places(const Activation& activation, const Instruction& instruction,
                                        State& state) {
   const auto are_places = [&](const Argument& each) {
     if (each.name == kPlaces) return true;
     if (each.name != kAt && each.name != kKey) return false;
     const std::vector<Alternative> all = memory_.tensors(state, value(state, each.value));
-    return !all.empty() && std::all_of(all.begin(), all.end(), [](const Alternative& one) {
-      return one.kind == Kind::kTensor && is_integral(one.dtype) && !one.rank.wrapped && one.rank.min > 0;
-    });
+    return !all.empty() && std::all_of(all.begin(), all.end(), names_places);
   };
   const auto& all = instruction.args;
   const auto places = std::find_if(all.begin(), all.end(), are_places);

@@ -159,11 +159,27 @@ bool may_differ(const std::vector<Alternative>& a, const std::vector<Alternative
   });
 }
 
-// Where an index may be a mask, some stores take a source of any dtype.
-bool is_indexed_by_integers(const std::vector<Alternative>& index) {
-  return std::all_of(index.begin(), index.end(), [](const Alternative& each) {
+// Where an index may be a mask, a source of one value may be filled in, whatever its dtype; where it may be
+// no tensor, the store may be one to a slice, which converts. A tensor that indexes is a mask or integers, so
+// that a source with dimensions is refused either way.
+bool may_take_any_dtype(const std::vector<Input>& inputs, std::string_view source) {
+  const auto is_tensor = [](const Alternative& each) { return each.kind == Kind::kTensor; };
+  const auto is_integers = [](const Alternative& each) {
     return each.kind == Kind::kTensor && is_integral(each.dtype) && each.dtype != Dtype::kUInt8;
-  });
+  };
+  const auto has_dimensions = [](const Alternative& each) {
+    return each.kind == Kind::kTensor && each.rank.min > 0;
+  };
+  bool may_be_mask = false, is_large = true;
+  for (const Input& each : inputs) {
+    const std::vector<Alternative>& all = each.alternatives;
+    if (is_named(Named::kIndexOfStore, each.argument)) {
+      if (!std::all_of(all.begin(), all.end(), is_tensor)) return true;
+      may_be_mask = may_be_mask || !std::all_of(all.begin(), all.end(), is_integers);
+    }
+    if (each.argument == source) is_large = is_large && std::all_of(all.begin(), all.end(), has_dimensions);
+  }
+  return may_be_mask && !is_large;
 }
 }  // namespace
 
@@ -179,10 +195,8 @@ void Sinks::record_operator(const Activation& activation, const Instruction& ins
   std::vector<const Input*> pair;
   for (const Input& each : inputs) {
     if (std::find(watched.begin(), watched.end(), each.argument) != watched.end()) pair.push_back(&each);
-    if (store && is_named(Named::kIndexOfStore, each.argument) && !is_indexed_by_integers(each.alternatives))
-      return;
   }
-  if (pair.size() != 2) return;
+  if (pair.size() != 2 || (store && may_take_any_dtype(inputs, watched.back()))) return;
   if (layer && !may_differ(pair[0]->alternatives, pair[1]->alternatives))
     return effects_.sinks.forget(at, instruction);
   std::uint8_t lineage = kNoLineage;
