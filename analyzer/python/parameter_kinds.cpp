@@ -34,7 +34,13 @@ bool is_tensor(std::string_view type) {
   static const std::set<std::string_view> tensors = {"torch.Tensor", "Tensor", "torch.FloatTensor",
                                                      "FloatTensor"};
   const bool is_shaped = type.starts_with("Float[") || type.starts_with("jaxtyping.Float[");
-  return tensors.contains(type) || (is_shaped && contains(type, "Tensor"));
+  return tensors.contains(type) || (is_shaped && contains(type, "Tensor")) || type.starts_with("float[");
+}
+
+// A number has no parts: `int["b n"]` is a tensor of that shape.
+bool is_tensor_of_integers(std::string_view type) {
+  return type == kTensorOfIntegers || type == "torch.IntTensor" || type == "torch.BoolTensor" ||
+         type.starts_with("int[") || type.starts_with("bool[");
 }
 
 // Whether it may be None as well.
@@ -44,10 +50,10 @@ bool by_annotation(const Node& type, const SourceFile& file, const Modules& modu
   const std::string text = parts.size() == 1 ? parts.front() : std::string();
   if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_tensor)) {
     out.kind = optional ? ParameterKind::kOptionalTensor : ParameterKind::kTensor;
-  } else if (text == kTensorOfIntegers || text == "torch.IntTensor" || text == "torch.BoolTensor") {
+  } else if (!parts.empty() && std::all_of(parts.begin(), parts.end(), is_tensor_of_integers)) {
     // A tensor; of what is a habit more than a promise.
     out.kind = optional ? ParameterKind::kOther : ParameterKind::kTensor;
-    if (!optional) out.type = text;
+    if (!optional) out.type = kTensorOfIntegers;
   } else if (contains(text, "Tensor") &&
              (text.starts_with("List[") || text.starts_with("list[") || text.starts_with("Tuple[") ||
               text.starts_with("tuple[") || text.starts_with("Sequence["))) {

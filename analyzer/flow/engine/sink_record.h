@@ -20,7 +20,8 @@ struct SinkOperand {
 bool is_known(const SinkOperand& operand);
 
 // Where something arrived: at a call or product, or what is recorded like one.
-enum class SinkPlace : std::uint8_t { kCall, kStore, kLayer, kCheck, kLeaving, kHandedOn };
+// kOtherStore: what it wrote comes to no call that has a contract, of which the root has some.
+enum class SinkPlace : std::uint8_t { kCall, kStore, kOtherStore, kLayer, kCheck, kLeaving, kHandedOn };
 struct SinkRecord {
   const Api* api = nullptr;
   SinkPlace place = SinkPlace::kCall;

@@ -98,10 +98,15 @@ std::vector<SinkRecord> SinkRecords::all(const SymbolSets& symbols, const MarkOf
         own && (symbols.has(marks_of_attention_, *own) || arrives(*own, out, symbols, is_mask));
   }
   const auto any = [](const SinkOperand&) { return true; };
+  const bool has_calls = std::any_of(out.begin(), out.end(),
+                                     [](const SinkRecord& each) { return each.place == SinkPlace::kCall; });
   std::vector<SinkRecord> stores;
   for (const auto& [where, record] : stores_) {
     const auto own = mark(record);
-    if (own && arrives(*own, out, symbols, any)) stores.push_back(record);
+    const bool is_seen = own && arrives(*own, out, symbols, any);
+    if (!is_seen && !has_calls) continue;
+    stores.push_back(record);
+    if (!is_seen) stores.back().place = SinkPlace::kOtherStore;
   }
   out.insert(out.end(), stores.begin(), stores.end());
   for (SinkRecord& record : out) {

@@ -174,14 +174,17 @@ void FindingCollector::add(const Defect& defect, const Engine& engine, const std
   const Instruction& promoting = defect.origin ? *defect.origin->instruction : sink;
   const std::uint32_t promoter = defect.origin ? defect.origin->function : defect.record->function;
   const Step* place = rule->place ? rule->place(defect) : nullptr;
-  const Instruction& decisive = place ? *place->instruction : promoting;
+  entry.opens_at_call = is_never_half(defect);
+  const Instruction& decisive = entry.opens_at_call ? sink : place ? *place->instruction : promoting;
   finding.certainty = defect.definite ? Certainty::kDefinite : Certainty::kPossible;
   // A call that is only slow still gives the right result.
   const bool only_slow = defect.slow && !defect.breaks_contract();
   finding.level = defect.definite && !only_slow ? Level::kError : Level::kWarning;
   finding.observed = {"static"};
   finding.runtime = "unknown";
-  finding.location = location(decisive.range, place ? place->function : promoter);
+  finding.location = location(decisive.range, entry.opens_at_call ? defect.record->function
+                                              : place             ? place->function
+                                                                  : promoter);
   if (only_in_ && finding.location.file != *only_in_) return;
   finding.api = defect.record->api->name;
   finding.sinks = {this->sink(*defect.record, defect.arrived->role)};
@@ -212,18 +215,20 @@ void FindingCollector::merge(Entry entry) {
   // to it first, and of one call its first operand.
   Finding& kept = found->finding;
   const bool of_two_kinds = found->is_slow != entry.is_slow;
-  const auto quality = [&](const Finding& each, bool is_slow) {
+  const auto quality = [&](const Entry& account) {
+    const Finding& each = account.finding;
     const bool is_possible = each.certainty == Certainty::kPossible;
-    const int kind = of_two_kinds ? 2 * is_possible + is_slow : 0;
+    const int kind = of_two_kinds ? 2 * is_possible + account.is_slow : 0;
     const SourceLocation& call = each.path.back().location;
     const auto operand = std::find_if(each.operands.begin(), each.operands.end(),
                                       [](const FindingOperand& one) { return one.origin.has_value(); });
-    return std::tuple(kind, precedence(each.rule), is_possible, each.path.size(), call.file, call.line,
-                      call.column, operand - each.operands.begin());
+    return std::tuple(kind, account.opens_at_call, precedence(each.rule), is_possible, each.path.size(),
+                      call.file, call.line, call.column, operand - each.operands.begin());
   };
-  if (quality(more, entry.is_slow) < quality(kept, found->is_slow)) {
+  if (quality(entry) < quality(*found)) {
     std::swap(kept, more);
     std::swap(found->is_slow, entry.is_slow);
+    std::swap(found->opens_at_call, entry.opens_at_call);
     std::swap(found->expression, entry.expression);
     std::swap(kept.precision, more.precision);  // settings stay in the order in which they were evaluated
     std::swap(kept.torch, more.torch);
@@ -253,6 +258,10 @@ bool FindingCollector::same_matter(const Entry& a, const Entry& b) {
     return std::find(also.begin(), also.end(), other.finding.rule) != also.end();
   };
   if (a.is_slow != b.is_slow && same_expression(a.promoting, b.promoting)) return true;
+  // Of one layer, which a root knows more of than another does.
+  if (a.opens_at_call != b.opens_at_call && same_expression(a.promoting, b.promoting) &&
+      same_sink(a.finding.sinks.front(), b.finding.sinks.front()))
+    return true;
   const bool special = a.finding.torch != b.finding.torch || a.finding.rule == "unregistered-buffer" ||
                        b.finding.rule == "unregistered-buffer" || a.ends_before || b.ends_before;
   return special && same_expression(a.promoting, b.promoting) && (covers(a, b) || covers(b, a));

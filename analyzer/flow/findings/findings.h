@@ -16,9 +16,10 @@ namespace dtype_guard::flow {
 struct CollectedFinding {
   Finding finding;
   std::string expression;
-  SourceLocation promoting;  // which may be elsewhere than the place to edit
-  bool ends_before = false;  // its place is a store that refuses, or a check
-  bool is_slow = false;      // a product by hand that takes what is wide
+  SourceLocation promoting;    // which may be elsewhere than the place to edit
+  bool ends_before = false;    // its place is a store that refuses, or a check
+  bool is_slow = false;        // a product by hand that takes what is wide
+  bool opens_at_call = false;  // of what was never half: the layer's call is the place to edit
 };
 
 class FindingCollector {

@@ -4,7 +4,7 @@
 namespace dtype_guard::flow {
 
 bool fits_mixed_dtypes(const Defect& defect) {
-  return !defect.differs_from.empty() && defect.record->place != SinkPlace::kLayer;
+  return !defect.differs_from.empty() && !fits_operator_mixed_dtypes(defect);
 }
 
 }  // namespace dtype_guard::flow

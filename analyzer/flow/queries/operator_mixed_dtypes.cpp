@@ -1,18 +1,20 @@
 // A layer refuses an input that is not of its weight's dtype. The weight's is the setting's, so the input's
 // counts where the code made it: what was widened without being asked to, or by attention and rotation that
-// compute in float32 and do not cast back. Who casts what goes into a layer means that layer to be wide, and
-// what was never half (a timestep) may be of a model that is run under autocast alone; unless it becomes a
-// bias of attention scores, and whether or not a parameter is added to it. What a buffer widened that the
-// setting leaves in float32 proves nothing: loaders convert those that are saved.
+// compute in float32 and do not cast back. A model that is run under autocast alone takes what was never half
+// (the sines of a timestep), and one that is made half does not: that counts where the code means it to be
+// half. Who casts what goes into a layer means that layer to be wide. What a buffer widened that the setting
+// leaves in float32 proves nothing: loaders convert those that are saved.
 #include <algorithm>
 
 #include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/queries/query.h"
+#include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
 
 bool fits_operator_mixed_dtypes(const Defect& defect) {
-  return defect.breaks_contract() && defect.record->place == SinkPlace::kLayer;
+  const SinkPlace place = defect.record->place;
+  return defect.breaks_contract() && (place == SinkPlace::kLayer || place == SinkPlace::kOtherStore);
 }
 
 // What a half value met was cast to float32, from no known dtype: as where an input is cast, wide on purpose.
@@ -20,6 +22,44 @@ static bool met_what_was_cast(const Origin& promotion, const Origins& origins) {
   const Step* wide = origins.step(promotion.wide);
   const Origin* made = wide ? origins.find(wide->origin) : nullptr;
   return made && made->kind == Origin::Kind::kCast && made->of_unknown && !made->of_another;
+}
+
+// What is cast and then computed with (positions, into sines) was not cast for the layer.
+static bool is_computed_with(const Defect& defect) {
+  const std::vector<const Step*> path = defect.origins->path(defect.alternative.trail);
+  return std::any_of(path.begin(), path.end(), [&](const Step* each) {
+    const Operator* op = each->instruction == defect.origin->instruction ? nullptr : find_operator(each->op);
+    return op && (op->result == ResultRule::kPromote || op->result == ResultRule::kPromoteIntToFloat);
+  });
+}
+
+bool is_asked_for(const Defect& defect) {
+  const Origin* origin = defect.origin;
+  if (!origin || origin->kind != Origin::Kind::kCast || is_integral(origin->before)) return false;
+  return is_half(origin->before) || !is_computed_with(defect);
+}
+
+// What only a buffer of the setting widened is the setting's own doing.
+bool may_be_refused(const Defect& defect) {
+  const Origin* origin = defect.origin;
+  const bool is_store = defect.record->place == SinkPlace::kOtherStore;
+  const bool is_input =
+      defect.record->place == SinkPlace::kLayer && defect.arrived == &defect.record->operands.front();
+  return origin && (is_store || is_input) && is_floating(defect.alternative.dtype) &&
+         !is_half(defect.alternative.dtype) &&
+         !(origin->kind == Origin::Kind::kPromotion && origin->by_setting);
+}
+
+bool is_never_half(const Defect& defect) {
+  return may_be_refused(defect) && !defect.alternative.assumed && !is_asked_for(defect) &&
+         !is_refused_unasked(defect);
+}
+
+bool is_meant_half(const Defect& never_half, const DefectOptions& options, bool differs_on_every_way) {
+  const bool is_computed =
+      never_half.record->place == SinkPlace::kLayer && never_half.origin->kind != Origin::Kind::kSource;
+  return (options.means_half && differs_on_every_way && is_computed) ||
+         (options.named_by_user && never_half.definite);
 }
 
 bool is_refused_unasked(const Defect& defect) {

@@ -13,9 +13,6 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 
-bool is_known(const Alternative& each) {
-  return each.kind == Kind::kTensor && each.dtype != Dtype::kUndefined;
-}
 bool is_wider(const Alternative& a, const Alternative& b) { return bits(a.dtype) > bits(b.dtype); }
 
 // How much speaks for `mine` being the operand to change when two must be equal and are not.
@@ -58,7 +55,10 @@ class Search {
   std::vector<Defect> run() {
     std::vector<Defect> out;
     for (Defect& each : breaches()) {
-      if (!is_own_matter(each)) continue;
+      if (!is_own_matter(each)) {
+        if (may_be_refused(each)) out.push_back(std::move(each));
+        continue;
+      }
       if (has_evidence(each)) {
         out.push_back(std::move(each));
       } else if (options_.closed && each.unsupported && each.definite) {
@@ -70,8 +70,13 @@ class Search {
       }
     }
     for (const SinkOperand& arrived : record_.operands) settle(arrived, out);
-    if (!only_possible_) {
-      for (Defect& each : out) each.definite = each.definite || differs_on_every_way(each, symbols_);
+    for (Defect& each : out) {
+      const bool on_every_way = !only_possible_ && differs_on_every_way(each, symbols_);
+      if (is_own_matter(each)) {
+        each.definite = each.definite || on_every_way;
+        continue;
+      }
+      each.definite = is_never_half(each) && is_meant_half(each, options_, on_every_way);
     }
     return out;
   }
@@ -83,6 +88,7 @@ class Search {
     const bool check = record_.place == SinkPlace::kCheck;
     const bool handed_on = record_.place == SinkPlace::kHandedOn;
     if (record_.place == SinkPlace::kLayer) return is_refused_unasked(defect);
+    if (record_.place == SinkPlace::kOtherStore) return false;
     if (!check && !handed_on && record_.place != SinkPlace::kLeaving) return true;
     const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
     if (!promoted || !defect.origin->widens_half()) return false;
@@ -331,12 +337,6 @@ class Search {
     });
   }
 
-  // Beside a float32 tensor it is no longer half, whatever it was, and the call takes nothing else.
-  // What it was may not have been a tensor: that is only possible.
-  static bool widens_unknown(const Origin* origin) {
-    return origin && origin->kind == Origin::Kind::kPromotion && origin->before == Dtype::kUndefined;
-  }
-
   // A cast to a dtype that something decides, which may decide for half: that it was half before says
   // nothing.
   bool is_choice(const Defect& defect) const {
@@ -348,17 +348,6 @@ class Search {
                                 symbols_.relation(symbols_.without_rounds(each.symbols), mine.symbols) !=
                                     SymbolSets::Relation::kIndependent;
                        });
-  }
-
-  // Typed pointers and the like: the code itself says that this operand is half, and what the call gets
-  // beside it.
-  static bool is_contradicted_by_code(const Defect& defect) {
-    const auto is_stated = [](const Alternative& each) { return is_known(each) && !each.assumed; };
-    if (!is_stated(defect.alternative)) return false;
-    return defect.unsupported ||
-           std::any_of(defect.differs_from.begin(), defect.differs_from.end(), [&](const SinkOperand* other) {
-             return std::all_of(other->alternatives.begin(), other->alternatives.end(), is_stated);
-           });
   }
 
   // Where both hang on the same condition, and may be of one dtype, what is half is so on another path.

@@ -32,7 +32,8 @@ struct Defect {
 struct DefectOptions {
   bool named_by_user = false;  // the setting is evidence by itself
   bool module_is_half = false;
-  bool closed = false;  // the root is main: nothing was assumed
+  bool means_half = false;  // by the code: it makes modules half, or casts for layers what was never half
+  bool closed = false;      // the root is main: nothing was assumed
   std::string_view device;
   std::string_view torch_version;
 };
@@ -40,6 +41,15 @@ struct DefectOptions {
 std::vector<Defect> find_defects(const SinkRecord& record, Engine& engine, const DefectOptions& options);
 // All that break the contract, evidence or not.
 std::vector<Defect> find_breaches(const SinkRecord& record, Engine& engine, const DefectOptions& options);
+
+// evidence.cpp: what speaks for a path that is meant to be half, of a defect alone.
+bool is_known(const Alternative& each);
+// Beside a float32 tensor it is no longer half, whatever it was, and the call takes nothing else. What it was
+// may not have been a tensor: that is only possible.
+bool widens_unknown(const Origin* origin);
+// Typed pointers and the like: the code itself says that this operand is half, and what the call gets beside
+// it.
+bool is_contradicted_by_code(const Defect& defect);
 
 // Whether each of two operands that must be equal is one thing only, and the two differ.
 bool differs_on_every_way(const Defect& defect, const SymbolSets& symbols);
@@ -69,6 +79,15 @@ bool fits_mixed_dtypes(const Defect& defect);
 bool fits_operator_mixed_dtypes(const Defect& defect);
 // Of a layer: whether its input is what it does not take, without a cast that asks for it.
 bool is_refused_unasked(const Defect& defect);
+// Of a layer or store: what no half value was widened to is wide by the code alone. The call is the place to
+// edit: what made it (a table of sines) may serve others.
+bool is_never_half(const Defect& defect);
+// Whether the setting's half is enough to speak against it: where the user named the setting, and beside code
+// that means the model to be half.
+bool is_meant_half(const Defect& never_half, const DefectOptions& options, bool differs_on_every_way);
+// Whether a model whose weights are as the setting has them would refuse it, were it run.
+bool may_be_refused(const Defect& defect);
+bool is_asked_for(const Defect& defect);  // cast to what it is, and not from integers
 bool fits_unsupported_dtype(const Defect& defect);
 bool fits_silent_fallback(const Defect& defect);
 

@@ -20,11 +20,12 @@ b2:
 const std::string kCall = "  %40 = sink flash(q=%1, k=%1, v=%30) ; 99:3-99:20 \"flash(q, q, v)\"\n";
 
 TEST_CASE("behind an operator a tensor is none of those that it throws for") {
-  const std::string product = "  %31 = op linear(%30, %1)\n";
+  const std::string product = "  %31 = op linear(%30, %1) ; 31:3-31:9\n";
   CHECK(findings_of_body(kWideOrInput + kCall, "bf16").size() == 1);
-  CHECK(findings_of_body(kWideOrInput + product + kCall, "bf16").empty());
+  const std::string refused = "31 operator-mixed-dtypes input in f [bf16]";  // by the operator itself
+  CHECK(findings_of_body(kWideOrInput + product + kCall, "bf16") == Found{refused});
   const std::string handled = "  %32 = op may_throw()\n  branch %32 ? b3 : b4\nb3:\n  jump b4\nb4:\n";
-  CHECK(findings_of_body(kWideOrInput + product + handled + kCall, "bf16").size() == 1);
+  CHECK(findings_of_body(kWideOrInput + product + handled + kCall, "bf16").size() == 2);
 }
 
 TEST_CASE("a tensor that was converted has its dtype no longer") {

@@ -146,20 +146,29 @@ TEST_CASE("another product is listed where it begins attention, and once") {
   CHECK(records.all(symbols, unmarked).size() == 1);
 }
 
-TEST_CASE("a store is listed where what it wrote arrives at a call") {
+TEST_CASE("a store that a call does not see is listed apart, where there is a call") {
   Instruction store, call;
   call.range.line = 5;
   SymbolSets symbols;
   SinkRecords records;
-  records.add_store(at(store, 1));
+  SinkRecord stored = at(store, 1);
+  stored.place = SinkPlace::kStore;
+  records.add_store(stored);
   SinkRecord attention = at(call, 1);
   Alternative cache;
   cache.products = symbols.of(kMark);
   attention.operands.push_back({});
   attention.operands.back().alternatives = {cache};
   records.add(attention);
-  CHECK(records.all(symbols, marked).size() == 2);
-  CHECK(records.all(symbols, unmarked).size() == 1);
+  const auto place_of_store = [&](const SinkRecords::MarkOf& mark) {
+    const std::vector<SinkRecord> all = records.all(symbols, mark);
+    return all.size() == 2 ? std::optional(all[0].place) : std::nullopt;
+  };
+  CHECK(place_of_store(marked) == SinkPlace::kStore);
+  CHECK(place_of_store(unmarked) == SinkPlace::kOtherStore);
+  SinkRecords alone;
+  alone.add_store(at(store, 1));
+  CHECK(alone.all(symbols, marked).empty());
 }
 
 TEST_CASE("a record is forgotten where it holds no longer") {

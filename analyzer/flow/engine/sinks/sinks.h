@@ -19,6 +19,10 @@ namespace dtype_guard::flow {
 // name.
 const Operand* operand_of_forward(const Api& api, const Instruction& call, std::size_t position);
 
+// What the conditions of the call exclude does not arrive.
+std::vector<Alternative> arriving(std::vector<Alternative> all, const Guards& guards,
+                                  const SymbolSets& symbols);
+
 class Sinks {
  public:
   Sinks(const Subject& subject, Names& names, Effects& effects, Questions& questions, Rounds& rounds,
@@ -55,6 +59,7 @@ class Sinks {
                     bool fails, State& state);
 
  private:
+  void note_narrowed(const std::vector<Alternative>& input);  // of a layer
   bool is_contradicted(const State& state) const;
   const std::set<std::string>& open_roles(const Api& api, const Activation& activation,
                                           const Instruction& instruction);
