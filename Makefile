@@ -22,7 +22,8 @@ help:
 	@echo '              compare with where a package index can be reached (TORCH_VENV=off leaves it out)'
 	@echo 'make test-long  the tests labelled slow, which take many minutes each (TESTS=REGEX for some of them);'
 	@echo '              sets up seven releases of PyTorch, 12 GB (TORCH_WHEELS=off leaves them out)'
-	@echo 'make test-asan, make test-tsan  tests of the kernels with AddressSanitizer and UBSan, with ThreadSanitizer'
+	@echo 'make test-asan, make test-tsan  tests of the kernels with AddressSanitizer and UBSan (and the engine on arbitrary'
+	@echo '              IR), with ThreadSanitizer'
 	@echo 'make bench-rules  time to load all rules and to write 25,000 findings in every format'
 	@echo 'make bench-lint  speed of dtype-lint beside the compiler, clang-tidy and the parser of CPython'
 	@echo 'make build    configure and build (OPTIONS="-DDTYPE_GUARD_CUDA=off ..." are passed to CMake)'
@@ -70,8 +71,8 @@ test-long: build torch-venv torch-wheels old-glibc
 # isa_objects looks for in the objects, names outside of their namespace, the sanitizers put there.
 test-asan test-tsan: test-%: packages
 	cmake --preset $* $(OPTIONS)
-	cmake --build --preset $* --target test_kernels test_accuracy
-	ctest --preset $* -R '^(kernels|accuracy)/$(TESTS)' -E '^(accuracy/(torch|aarch64)|kernels/isa_objects)'
+	cmake --build --preset $* --target test_kernels test_accuracy $(if $(filter asan,$*),fuzz_ir)
+	ctest --preset $* -R '^(kernels|accuracy)/$(TESTS)$(if $(filter asan,$*),|^fuzz: arbitrary IR$$)' -E '^(accuracy/(torch|aarch64)|kernels/isa_objects)'
 
 bench-rules: configure
 	cmake --build --preset $(PRESET) --target bench-rules

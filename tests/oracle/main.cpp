@@ -228,6 +228,18 @@ void print(const Tally& tally) {
   for (const auto& [kind, share] : tally.sometimes)
     std::printf("  found %-12s %zu of %zu that break sometimes\n", kind.c_str(), share.found, share.of);
 }
+
+Violations look_at(std::uint64_t seed, const Command& command, Tally& tally) {
+  const Case how = case_of(seed);
+  const flow::Module program =
+      command.file ? read(command.file) : mended(generate(seed, recipe_of(seed)), world_of(*how.setting));
+  if (command.print) print(program, how);
+  if (command.shrink) print_smaller(program, how);
+  Violations found = check(program, how, tally);
+  if (!command.file) check_joins(seed, found);
+  check_special(program, how, command, tally, found);
+  return found;
+}
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -238,15 +250,7 @@ int main(int argc, char** argv) {
   std::optional<Record> record;
   if (command.record) record.emplace(command.record);
   for (std::uint64_t seed = command.seed; seed < command.seed + command.programs; ++seed) {
-    const Case how = case_of(seed);
-    const flow::Module program =
-        command.file ? read(command.file) : mended(generate(seed, recipe_of(seed)), world_of(*how.setting));
-    if (command.print) print(program, how);
-    if (command.shrink) print_smaller(program, how);
-    Violations found = check(program, how, tally);
-    if (!command.file) check_joins(seed, found);
-    check_special(program, how, command, tally, found);
-    for (const Violation& each : found) {
+    for (const Violation& each : look_at(seed, command, tally)) {
       if (record && record->is_known(seed, each.property)) continue;
       ++bad;
       if (++by_property[each.property] <= 20)
@@ -259,6 +263,10 @@ int main(int argc, char** argv) {
   for (const auto& [property, count] : by_property)
     std::printf("%s does not hold %zu times\n", property.c_str(), count);
   if (!record) return bad != 0;
+  for (const std::uint64_t seed : record->beyond(command.seed, command.programs)) {
+    Tally apart;
+    for (const Violation& each : look_at(seed, command, apart)) record->is_known(seed, each.property);
+  }
   if (command.write) record->write(command.write, tally, command.programs);
   std::printf("%zu failures are recorded\n", record->count());
   const std::vector<std::string> fallen = record->compare(tally, command.seed, command.programs);

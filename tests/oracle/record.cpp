@@ -43,6 +43,15 @@ bool Record::is_known(std::uint64_t seed, const std::string& property) {
   return out;
 }
 
+std::vector<std::uint64_t> Record::beyond(std::uint64_t first, std::uint64_t programs) const {
+  std::set<std::uint64_t> out;
+  if (first != 1 || programs != programs_) return {};
+  for (const auto& [failure, cause] : failures_) {
+    if (failure.first > programs_) out.insert(failure.first);
+  }
+  return {out.begin(), out.end()};
+}
+
 std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first,
                                          std::uint64_t programs) const {
   std::vector<std::string> out;
@@ -59,7 +68,8 @@ std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first
     compare_shares("what is found of what breaks sometimes", sometimes_, tally.sometimes, out);
   }
   for (const auto& [failure, cause] : failures_) {
-    const bool run = failure.first >= first && failure.first < first + programs;
+    const bool is_whole = first == 1 && programs == programs_;
+    const bool run = is_whole || (failure.first >= first && failure.first < first + programs);
     if (run && !met_.contains(failure))
       out.push_back("seed " + std::to_string(failure.first) +
                     " holds now, take it out of the record: " + cause);

@@ -7,6 +7,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/oracle/properties.h"
 
@@ -17,6 +18,8 @@ class Record {
   explicit Record(const std::string& file);
   // Whether a violation is recorded, with its cause.
   bool is_known(std::uint64_t seed, const std::string& property);
+  // Seeds beyond the programs that shares are recorded of; none where others are run.
+  std::vector<std::uint64_t> beyond(std::uint64_t first, std::uint64_t programs) const;
   // What holds no longer, or no better than recorded; one line each. Shares are compared where these are the
   // programs that they were recorded of.
   std::vector<std::string> compare(const Tally& tally, std::uint64_t first, std::uint64_t programs) const;
