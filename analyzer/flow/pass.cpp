@@ -188,9 +188,7 @@ DefectOptions Pass::how_to_judge(const Engine& engine, std::uint32_t root) const
   const bool is_main = program_.functions.function(root).is_main;
   DefectOptions how;
   how.named_by_user = options_.settings_named_by_user;
-  const Engine::HalfByCode by_code = engine.half_by_code();
-  how.means_half = by_code.modules || by_code.layers;
-  how.module_is_half = by_code.modules || (!is_main && is_half(setting_.parameters));
+  how.module_is_half = engine.converted_to_half() || (!is_main && is_half(setting_.parameters));
   how.closed = is_main;
   how.device = options_.device;
   how.torch_version = torch_version_;

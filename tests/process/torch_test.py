@@ -31,27 +31,34 @@ class Torch(Case):
     def checked(self, report):
         return sum(count for api, count in report["watched"]["calls"].items() if not api.startswith("flash_ref"))
 
+    def watched_all(self, program, cases):
+        """All cases in one job, which takes as long to begin as one: of each the finding that opens at its line, and no others."""
+        names = [case[0] for case in cases]
+        printed, report = self.watched(program, *names)
+        found = {self.opening(finding): finding for finding in report["findings"]}
+        places = [(program, marked_line(program, name)) for name in names]
+        self.assertEqual(sorted(self.opening(finding) for finding in report["findings"]), sorted(places))
+        return printed, [(case, found[place]) for case, place in zip(cases, places)]
+
     def opening(self, finding):
         """File and line with which the report of a finding begins."""
         return pathlib.Path(finding["location"]["file"]).name, finding["location"]["line"]
 
     def test_origins(self):
         program = "torch_origins.py"
-        for name, step in (("promoted", "promoted by aten::mul(bfloat16, float32)"), ("promoted_and_kept", "kept so by aten::to(float32)"),
-                           ("cast", "cast by aten::to(bfloat16)"),
-                           ("made", "made by aten::zeros()"),
-                           ("through_views_and_in_place", "promoted by aten::add(bfloat16, float32)"),
-                           ("number_of_no_dimension", "cast by aten::to(bfloat16)"), ("stacked", "promoted by aten::stack(bfloat16, float32)"),
-                           ("recycled", "made by aten::empty()"), ("on_a_thread", "promoted by aten::mul(bfloat16, float32)"),
-                           ("without_gradients", "promoted by aten::mul(bfloat16, float32)"),
-                           ("in_a_loop", "promoted by aten::mul(bfloat16, float32)")):
+        cases = (("promoted", "promoted by aten::mul(bfloat16, float32)"), ("promoted_and_kept", "kept so by aten::to(float32)"),
+                 ("cast", "cast by aten::to(bfloat16)"),
+                 ("made", "made by aten::zeros()"),
+                 ("through_views_and_in_place", "promoted by aten::add(bfloat16, float32)"),
+                 ("number_of_no_dimension", "cast by aten::to(bfloat16)"), ("stacked", "promoted by aten::stack(bfloat16, float32)"),
+                 ("recycled", "made by aten::empty()"), ("on_a_thread", "promoted by aten::mul(bfloat16, float32)"),
+                 ("without_gradients", "promoted by aten::mul(bfloat16, float32)"),
+                 ("in_a_loop", "promoted by aten::mul(bfloat16, float32)"))
+        for (name, step), finding in self.watched_all(program, cases)[1]:
             with self.subTest(name=name):
-                _, report = self.watched(program, name)
-                [finding] = report["findings"]
                 self.assertEqual((finding["rule"], finding["api"]), ("attention-mixed-dtypes", "scaled_dot_product_attention"))
                 self.assertEqual(operands(finding), {"q": FLOAT, "k": LOW, "v": LOW})
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q"])
-                self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
                 self.assertIn(f"'q' is {step}", finding["path"][-1]["note"])
                 self.assertEqual(finding["count"], {"recycled": 50, "in_a_loop": 20}.get(name, 1))
 
@@ -158,19 +165,18 @@ class Torch(Case):
 
     def test_operators_that_raise(self):
         program = "torch_raises.py"
-        for name, api, role in (
+        cases = (
                 ("behind_a_norm", "aten::linear", "input"), ("bias", "aten::linear", "bias"), ("scores", "aten::matmul", "a"),
                 ("weights_times_values", "aten::matmul", "a"), ("by_einsum", "aten::einsum", "a"),
                 ("cache", "aten::index_copy_", "source"), ("cache_by_index", "aten::index_put_", "source"),
                 ("convolution", "aten::conv1d", "input"), ("double", "aten::linear", "input"), ("norm", "aten::layer_norm", "input"),
-                ("transposed_convolution", "aten::conv_transpose1d", "input")):
+                ("transposed_convolution", "aten::conv_transpose1d", "input"))
+        printed, found = self.watched_all(program, cases)
+        self.assertGreaterEqual(printed.count("RuntimeError"), len(cases))
+        for (name, api, role), finding in found:
             with self.subTest(name=name):
-                printed, report = self.watched(program, name)
-                self.assertIn("RuntimeError", printed)
-                [finding] = report["findings"]
                 self.assertEqual((finding["rule"], finding["api"]), ("operator-mixed-dtypes", api))
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], [role])
-                self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
         printed, report = self.watched(program, "right")
         self.assertEqual((printed.count("RuntimeError"), report["findings"]), (2, []))
         printed, report = self.watched(program, "right_mixes")
@@ -191,25 +197,21 @@ class Torch(Case):
 
     def test_attention_by_hand(self):
         program = "torch_by_hand.py"
-        for name, api, role, rule in (
+        cases = (
                 ("wide_scores", "aten::softmax", "scores", "attention-implicit-promotion"),
                 ("wide_values", "aten::matmul", "b", "attention-implicit-promotion"),
                 ("by_einsum", "aten::softmax", "scores", "attention-implicit-promotion"),
                 ("to_device_after", "aten::softmax", "scores", "attention-implicit-promotion"),
                 ("fused", "scaled_dot_product_attention", "q", "attention-implicit-promotion"),
-                ("var_attention", "scaled_dot_product_attention", "q", "attention-mixed-dtypes")):
+                ("var_attention", "scaled_dot_product_attention", "q", "attention-mixed-dtypes"))
+        for (name, api, role, rule), finding in self.watched_all(program, cases)[1]:
             with self.subTest(name=name):
-                _, report = self.watched(program, name)
-                [finding] = report["findings"]
                 self.assertEqual((finding["rule"], finding["api"]), (rule, api))
                 self.assertEqual(finding["level"], "warning" if rule == "attention-implicit-promotion" else "error")
                 self.assertEqual([sink["role"] for sink in finding["sinks"]], [role])
-                self.assertEqual(self.opening(finding), (program, marked_line(program, name)), finding["path"])
-        for name in ("right_eager", "right_float32", "right_autocast", "right_router", "right_cast_table", "right_cast_before_projection",
-                     "right_cast_to_own_fused"):
-            with self.subTest(name=name):
-                _, report = self.watched(program, name)
-                self.assertEqual((report["findings"], [note for note in self.notes(report) if "by hand" in note]), ([], []))
+        _, report = self.watched(program, "right_eager", "right_float32", "right_autocast", "right_router", "right_cast_table",
+                                 "right_cast_before_projection", "right_cast_to_own_fused")
+        self.assertEqual((report["findings"], [note for note in self.notes(report) if "by hand" in note]), ([], []))
 
     def test_casts_that_are_written(self):
         """Of attention by hand they are a note with the cast's line, and no finding."""

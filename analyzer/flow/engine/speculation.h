@@ -28,8 +28,6 @@ struct Effects {
   // Something went by which of the two half types it was: with the other one all may be otherwise. Stays, by
   // whatever kind of speculation it was found.
   bool tells_half_types_apart = false;
-  // Sines, which were never half, were cast for a layer: the code means its layers to be half. Stays as well.
-  bool narrows_for_layers = false;
   void note_named(Dtype dtype) {
     const bool is_of_one = is_half(dtype) || dtype == Dtype::kComplex32;
     tells_half_types_apart = tells_half_types_apart || is_of_one;

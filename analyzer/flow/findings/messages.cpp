@@ -207,7 +207,7 @@ std::string cure(const Defect& defect, const RoundsAround& rounds, std::string_v
   // What the call never took would not do either.
   const bool back_is_refused = origin && defect.unsupported && is_half(origin->before) && !accepts.empty() &&
                                !accepts.contains(origin->before);
-  if (!origin || back_is_refused) return cast_before_call(defect, file);
+  if (!origin || back_is_refused || is_never_half(defect)) return cast_before_call(defect, file);
   const bool promoted = origin->kind == Origin::Kind::kPromotion;
   if (origin->instruction->op == Op::kCast &&
       (promoted || (origin->op == kConversion && origin->widens_half())))

@@ -1,9 +1,9 @@
 // A layer refuses an input that is not of its weight's dtype. The weight's is the setting's, so the input's
 // counts where the code made it: what was widened without being asked to, or by attention and rotation that
 // compute in float32 and do not cast back. A model that is run under autocast alone takes what was never half
-// (the sines of a timestep), and one that is made half does not: that counts where the code means it to be
-// half. Who casts what goes into a layer means that layer to be wide. What a buffer widened that the setting
-// leaves in float32 proves nothing: loaders convert those that are saved.
+// (the sines of a timestep), and so does a layer that others keep wide: that counts where the user named the
+// setting, and is possible otherwise. Who casts what goes into a layer means that layer to be wide. What a
+// buffer widened that the setting leaves in float32 proves nothing: loaders convert those that are saved.
 #include <algorithm>
 
 #include "analyzer/flow/operators/contractions.h"
@@ -53,13 +53,6 @@ bool may_be_refused(const Defect& defect) {
 bool is_never_half(const Defect& defect) {
   return may_be_refused(defect) && !defect.alternative.assumed && !is_asked_for(defect) &&
          !is_refused_unasked(defect);
-}
-
-bool is_meant_half(const Defect& never_half, const DefectOptions& options, bool differs_on_every_way) {
-  const bool is_computed =
-      never_half.record->place == SinkPlace::kLayer && never_half.origin->kind != Origin::Kind::kSource;
-  return (options.means_half && differs_on_every_way && is_computed) ||
-         (options.named_by_user && never_half.definite);
 }
 
 bool is_refused_unasked(const Defect& defect) {

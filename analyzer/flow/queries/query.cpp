@@ -71,12 +71,11 @@ class Search {
     }
     for (const SinkOperand& arrived : record_.operands) settle(arrived, out);
     for (Defect& each : out) {
-      const bool on_every_way = !only_possible_ && differs_on_every_way(each, symbols_);
       if (is_own_matter(each)) {
-        each.definite = each.definite || on_every_way;
-        continue;
+        each.definite = each.definite || (!only_possible_ && differs_on_every_way(each, symbols_));
+      } else {  // only the setting's half speaks against it
+        each.definite = each.definite && options_.named_by_user && is_never_half(each);
       }
-      each.definite = is_never_half(each) && is_meant_half(each, options_, on_every_way);
     }
     return out;
   }

@@ -32,8 +32,7 @@ struct Defect {
 struct DefectOptions {
   bool named_by_user = false;  // the setting is evidence by itself
   bool module_is_half = false;
-  bool means_half = false;  // by the code: it makes modules half, or casts for layers what was never half
-  bool closed = false;      // the root is main: nothing was assumed
+  bool closed = false;  // the root is main: nothing was assumed
   std::string_view device;
   std::string_view torch_version;
 };
@@ -82,9 +81,6 @@ bool is_refused_unasked(const Defect& defect);
 // Of a layer or store: what no half value was widened to is wide by the code alone. The call is the place to
 // edit: what made it (a table of sines) may serve others.
 bool is_never_half(const Defect& defect);
-// Whether the setting's half is enough to speak against it: where the user named the setting, and beside code
-// that means the model to be half.
-bool is_meant_half(const Defect& never_half, const DefectOptions& options, bool differs_on_every_way);
 // Whether a model whose weights are as the setting has them would refuse it, were it run.
 bool may_be_refused(const Defect& defect);
 bool is_asked_for(const Defect& defect);  // cast to what it is, and not from integers

@@ -148,11 +148,11 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
   switch (parameter.kind) {
     case ParameterKind::kTensor: {
       if (parameter.type.empty()) return by_reference(effects_.as_input(Value(tensor)));
-      // A typed pointer states its dtype itself. Of tensors of positions or masks it is open; these have
-      // dimensions.
+      // A typed pointer states its dtype itself. Of tensors of positions or masks it is open.
       const auto element = parse_dtype(parameter.type);
       effects_.note_named(element.value_or(Dtype::kUndefined));
-      const Value contents(Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(1)));
+      const Value contents(
+          Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(element ? 1 : 0)));
       return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
     }
     case ParameterKind::kOptionalTensor:

@@ -162,5 +162,6 @@ def right_router():
     F.softmax(x @ torch.randn(32, 4), -1)
 
 
-torch.manual_seed(0)
-globals()[sys.argv[1]]()
+for name in sys.argv[1:]:
+    torch.manual_seed(0)
+    globals()[name]()

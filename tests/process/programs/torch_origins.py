@@ -115,5 +115,6 @@ def unknown():
     attend(q)  # call: unknown
 
 
-torch.manual_seed(0)
-globals()[sys.argv[1]]()
+for name in sys.argv[1:]:
+    torch.manual_seed(0)
+    globals()[name]()

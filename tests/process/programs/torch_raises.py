@@ -131,5 +131,6 @@ def right():
     raises(lambda: torch.ones(2, 3, dtype=torch.int64) @ torch.ones(2, 3))
 
 
-torch.manual_seed(0)
-globals()[sys.argv[1]]()
+for name in sys.argv[1:]:
+    torch.manual_seed(0)
+    globals()[name]()

@@ -67,7 +67,8 @@ TEST_CASE("a mask takes one value of any dtype, and what is perhaps no tensor ta
   CHECK(findings(cache_main(put("%12"), "%13")).size() == 1);
   CHECK(findings(cache_main("  %15 = const unknown\n" + put("%15"), "%13")).empty());
   const std::string mask = "  %15 = op gt(self=%2, other=%3)\n";
-  CHECK(findings(cache_main(mask + put("%15"), "%13")) ==
+  const std::string many = "  %17 = op linear(input=%2, weight=%3)\n";
+  CHECK(findings(cache_main(mask + many + put("%15", "%17"), "%13")) ==
         Found{"7 kv-cache-dtype-mismatch k,self in main " + kSettings});
   const std::string one = "  %16 = op sum(self=%2)\n";
   CHECK(findings(cache_main(mask + one + put("%15", "%16"), "%13")) ==

@@ -48,12 +48,8 @@ class Engine final : public Evaluator {
   std::vector<SinkRecord> records() const { return sinks_.records(); }
   const FollowedCalls& calls() const { return calls_.followed(); }
   const Origins& origins() const { return names_.origins; }
-  // The code made modules half, or cast for layers what was never half.
-  struct HalfByCode {
-    bool modules, layers;
-  };
-  HalfByCode half_by_code() const { return {effects_.converted_to_half, effects_.narrows_for_layers}; }
-  std::size_t steps() const { return effects_.steps + made_.steps; }  // of the last root and its objects
+  bool converted_to_half() const { return effects_.converted_to_half; }  // the code did that to a module
+  std::size_t steps() const { return effects_.steps + made_.steps; }     // of the last root and its objects
   SymbolSets& symbols() { return symbols_; }
   const Program& program() const { return subject_.program; }
   void watch(WatchedValues* watched) {

@@ -40,10 +40,11 @@ Value number_of(const Value& given, std::string_view type) {
   return Value(std::move(all));
 }
 
-// By one integer a dimension goes, by a slice it stays.
-Rank rank_of_part(const Rank& whole, const std::string& how) {
+// By one integer a dimension goes, by a slice it stays; of several parts it is not known how many go.
+Rank rank_of_part(const Rank& whole, const std::string& how, bool is_one) {
   if (how == "slice") return whole;
   if (is_slices(how)) return Rank::at_least(1);
+  if (!is_one) return Rank{};
   return whole.min >= 2 ? Rank::at_least(1) : Rank{};
 }
 }  // namespace
@@ -131,7 +132,8 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       continue;
     }
     for (Alternative part : memory_.tensors(state, Value(each))) {
-      part.rank = ranks_.own_rank(activation, instruction, rank_of_part(part.rank, how));
+      const bool is_one = by || is_slices(how) || named(state, instruction, "index");
+      part.rank = ranks_.own_rank(activation, instruction, rank_of_part(part.rank, how, is_one));
       out = join(out, Value(part), symbols_);
     }
   }
@@ -163,12 +165,10 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
 }
 
 // What slices and numbers name takes a value of any dtype; the places that a mask, or a tensor of integers
-// with dimensions, names do not. A tensor that a setting guesses to be floating is one of these, for it
-// indexes.
+// with dimensions, names do not. A tensor without dimensions is one number.
 static bool names_places(const Alternative& index) {
   if (index.kind != Kind::kTensor || index.rank.wrapped) return false;
-  if (is_floating(index.dtype)) return index.assumed && !index.origin && !index.uncertain;
-  return index.dtype == Dtype::kBool || index.rank.min > 0;
+  return index.dtype == Dtype::kBool || (is_integral(index.dtype) && index.rank.min > 0);
 }
 
 void DynamicOperators::store_at_places(const Activation& activation, const Instruction& instruction,

@@ -36,37 +36,36 @@ bool may_differ(const std::vector<Alternative>& a, const std::vector<Alternative
   });
 }
 
-// Where an index may be a mask, a source of one value may be filled in, whatever its dtype; where it may be
-// no tensor, the store may be one to a slice, which converts. A tensor that indexes is a mask or integers, so
-// that a source with dimensions is refused either way.
-bool may_take_any_dtype(const std::vector<Input>& inputs, std::string_view source) {
+}  // namespace
+
+// Where an index may be a mask, a source of one value on the CPU is filled in, whatever its dtype: that may
+// be what has no dimensions, and what was made for the purpose. What may be no tensor may name a slice.
+bool Sinks::may_take_any_dtype(const std::vector<Input>& inputs, std::string_view source) const {
   const auto is_tensor = [](const Alternative& each) { return each.kind == Kind::kTensor; };
   const auto is_integers = [](const Alternative& each) {
     return each.kind == Kind::kTensor && is_integral(each.dtype) && each.dtype != Dtype::kUInt8;
   };
-  const auto has_dimensions = [](const Alternative& each) {
-    return each.kind == Kind::kTensor && each.rank.min > 0;
+  const auto is_made = [&](const Alternative& each) {
+    const Origin* origin = origins_.find(each.origin);
+    const Operator* op = origin ? find_operator(origin->op) : nullptr;
+    const std::vector<const Step*> path = origins_.path(each.trail);
+    return op && (op->result == ResultRule::kFactory || op->result == ResultRule::kFactoryFromValue) &&
+           std::all_of(path.begin(), path.end(),
+                       [&](const Step* step) { return step->instruction == origin->instruction; });
   };
-  bool may_be_mask = false, is_large = true;
+  const auto is_large = [&](const Alternative& each) {
+    return each.kind == Kind::kTensor && each.rank.min > 0 && !is_made(each);
+  };
+  bool may_be_mask = false, may_be_one = false;
   for (const Input& each : inputs) {
     const std::vector<Alternative>& all = each.alternatives;
     if (is_named(Named::kIndexOfStore, each.argument)) {
       if (!std::all_of(all.begin(), all.end(), is_tensor)) return true;
       may_be_mask = may_be_mask || !std::all_of(all.begin(), all.end(), is_integers);
     }
-    if (each.argument == source) is_large = is_large && std::all_of(all.begin(), all.end(), has_dimensions);
+    if (each.argument == source) may_be_one = may_be_one || !std::all_of(all.begin(), all.end(), is_large);
   }
-  return may_be_mask && !is_large;
-}
-}  // namespace
-
-void Sinks::note_narrowed(const std::vector<Alternative>& input) {
-  effects_.narrows_for_layers =
-      effects_.narrows_for_layers || std::any_of(input.begin(), input.end(), [&](const Alternative& each) {
-        const Origin* origin = (each.lineage & kSine) != 0 ? origins_.find(each.origin) : nullptr;
-        return origin && origin->kind == Origin::Kind::kCast && is_half(each.dtype) &&
-               is_floating(origin->before) && !is_half(origin->before);
-      });
+  return may_be_mask && may_be_one;
 }
 
 // Attention that is written by hand, among what goes through the operator table: products of matrices, and
@@ -83,7 +82,6 @@ void Sinks::record_operator(const Activation& activation, const Instruction& ins
     if (std::find(watched.begin(), watched.end(), each.argument) != watched.end()) pair.push_back(&each);
   }
   if (pair.size() != 2 || (store && may_take_any_dtype(inputs, watched.back()))) return;
-  if (layer) note_narrowed(pair[0]->alternatives);
   if (layer && !may_differ(pair[0]->alternatives, pair[1]->alternatives))
     return effects_.sinks.forget(at, instruction);
   std::uint8_t lineage = kNoLineage;

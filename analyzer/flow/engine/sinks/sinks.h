@@ -59,7 +59,7 @@ class Sinks {
                     bool fails, State& state);
 
  private:
-  void note_narrowed(const std::vector<Alternative>& input);  // of a layer
+  bool may_take_any_dtype(const std::vector<Input>& inputs, std::string_view source) const;  // of a store
   bool is_contradicted(const State& state) const;
   const std::set<std::string>& open_roles(const Api& api, const Activation& activation,
                                           const Instruction& instruction);
