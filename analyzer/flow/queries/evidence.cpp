@@ -1,3 +1,4 @@
+// What speaks for a path that is meant to be half, of a defect alone.
 #include <algorithm>
 
 #include "analyzer/flow/queries/query.h"

@@ -24,19 +24,20 @@ static bool met_what_was_cast(const Origin& promotion, const Origins& origins) {
   return made && made->kind == Origin::Kind::kCast && made->of_unknown && !made->of_another;
 }
 
-// What is cast and then computed with (positions, into sines) was not cast for the layer.
-static bool is_computed_with(const Defect& defect) {
-  const std::vector<const Step*> path = defect.origins->path(defect.alternative.trail);
-  return std::any_of(path.begin(), path.end(), [&](const Step* each) {
-    const Operator* op = each->instruction == defect.origin->instruction ? nullptr : find_operator(each->op);
-    return op && (op->result == ResultRule::kPromote || op->result == ResultRule::kPromoteIntToFloat);
-  });
-}
-
-bool is_asked_for(const Defect& defect) {
+// Cast for the layer. What is cast and then computed with (positions, into sines) was not, unless it is cast
+// once more.
+static bool is_asked_for(const Defect& defect) {
   const Origin* origin = defect.origin;
-  if (!origin || origin->kind != Origin::Kind::kCast || is_integral(origin->before)) return false;
-  return is_half(origin->before) || !is_computed_with(defect);
+  bool is_cast = origin && origin->kind == Origin::Kind::kCast && !is_integral(origin->before);
+  if (is_cast && is_half(origin->before)) return true;
+  for (const Step* each : defect.origins->path(defect.alternative.trail)) {
+    const Operator* op =
+        origin && each->instruction == origin->instruction ? nullptr : find_operator(each->op);
+    if (!op) continue;
+    const bool computes = op->result == ResultRule::kPromote || op->result == ResultRule::kPromoteIntToFloat;
+    is_cast = op->result == ResultRule::kCast || (is_cast && !computes);
+  }
+  return is_cast;
 }
 
 // What only a buffer of the setting widened is the setting's own doing.

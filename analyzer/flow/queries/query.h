@@ -83,7 +83,6 @@ bool is_refused_unasked(const Defect& defect);
 bool is_never_half(const Defect& defect);
 // Whether a model whose weights are as the setting has them would refuse it, were it run.
 bool may_be_refused(const Defect& defect);
-bool is_asked_for(const Defect& defect);  // cast for the layer
 bool fits_unsupported_dtype(const Defect& defect);
 bool fits_silent_fallback(const Defect& defect);
 

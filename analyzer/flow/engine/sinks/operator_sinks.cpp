@@ -11,6 +11,7 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
+
 // The two of a product, without what is added to it.
 std::vector<std::string_view> factors(const Operator& op) {
   std::vector<std::string_view> out(op.promoting.begin(), op.promoting.end());
