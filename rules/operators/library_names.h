@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
@@ -30,23 +31,35 @@ enum class Named : std::uint8_t {
   kOneSize,            // of a dimension that is named
   kSizeFromEitherEnd,  // of one that is counted from the front or from the back
   kCountOfShape,       // asks a tensor for a number alone
-  kBytesOfElement,     //
-  kValueOfTensor,      // as a number
-  kRealOfIntegers,     // what it gives of two integers is no integer
-  kListsParameters,    // of a module
-  kListsBuffers,       //
-  kListsChildren,      //
-  kListsModules,       //
-  kLeavesDtypes,       // a method of a module that gives out its tensors, or changes their values alone
-  kDimensions,         // of a call by an equation: how many it names for the result
-  kMoreDimensions,     // and whether there may be more
-  kSharedData,         // the field of a tensor whose assignment gives it another's elements and dtype
-  kSingularValueNorm,  // an `ord`
-  kHost,               // a device
-  kDtypeOfOptions,     // counts where the options state none
-  kChoosesKernels,     // of scaled_dot_product_attention, for a while or for good
-  kSaysCausal,         // of attention: then a mask may not be looked at
-  kDefaultsToBFloat16  // a device whose autocast casts to bfloat16 unless told otherwise
+  kBytesOfElement,
+  kValueOfTensor,    // as a number
+  kRealOfIntegers,   // what it gives of two integers is no integer
+  kListsParameters,  // of a module
+  kListsBuffers,
+  kListsChildren,
+  kListsModules,
+  kLeavesDtypes,        // a method of a module that gives out its tensors, or changes their values alone
+  kDimensions,          // of a call by an equation: how many it names for the result
+  kMoreDimensions,      // and whether there may be more
+  kSharedData,          // the field of a tensor whose assignment gives it another's elements and dtype
+  kSingularValueNorm,   // an `ord`
+  kHost,                // a device
+  kDtypeOfOptions,      // counts where the options state none
+  kChoosesKernels,      // of scaled_dot_product_attention, for a while or for good
+  kSaysCausal,          // of attention: then a mask may not be looked at
+  kDefaultsToBFloat16,  // a device whose autocast casts to bfloat16 unless told otherwise
+  kKeepsArgument,       // of the standard library: keeps what it is given, rather than run it on something
+  kMovesFrom,           // of the standard library
+  kHooksForward,        // may change what goes into a module, or what comes of it
+  kGivesModuleBack,     // as it is
+  kTakesOverState,      // load_state_dict takes over what it is given instead of copying its values
+  kContainerTakesIn,
+  kContainerGives,
+  kPartOfHalfName,  // a text that has it names a half dtype
+  kWordForHalf,     // as a word of its own
+  kCastMethod,      // to a dtype, or to another tensor's
+  kTellsShape,      // and nothing of elements
+  kReduction        // in the order in which ATen counts them
 };
 
 struct LibraryName {
@@ -125,6 +138,56 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kDefaultsToBFloat16, "cpu"},
     {Named::kDefaultsToBFloat16, "xla"},
     {Named::kDefaultsToBFloat16, "hpu"},
+    {Named::kKeepsArgument, "emplace"},
+    {Named::kKeepsArgument, "try_emplace"},
+    {Named::kKeepsArgument, "emplace_back"},
+    {Named::kKeepsArgument, "emplace_front"},
+    {Named::kKeepsArgument, "push_back"},
+    {Named::kKeepsArgument, "push_front"},
+    {Named::kKeepsArgument, "push"},
+    {Named::kKeepsArgument, "insert"},
+    {Named::kKeepsArgument, "insert_or_assign"},
+    {Named::kKeepsArgument, "make_pair"},
+    {Named::kMovesFrom, "move"},
+    {Named::kMovesFrom, "exchange"},
+    {Named::kHooksForward, "register_forward_pre_hook"},
+    {Named::kHooksForward, "register_forward_hook"},
+    {Named::kGivesModuleBack, "eval"},
+    {Named::kGivesModuleBack, "train"},
+    {Named::kGivesModuleBack, "requires_grad_"},
+    {Named::kGivesModuleBack, "share_memory"},
+    {Named::kTakesOverState, "assign"},
+    {Named::kContainerTakesIn, "append"},
+    {Named::kContainerTakesIn, "insert"},
+    {Named::kContainerTakesIn, "extend"},
+    {Named::kContainerTakesIn, "add_module"},
+    {Named::kContainerTakesIn, "update"},
+    {Named::kContainerTakesIn, "setdefault"},
+    {Named::kContainerGives, "get"},
+    {Named::kContainerGives, "pop"},
+    {Named::kContainerGives, "values"},
+    {Named::kContainerGives, "items"},
+    {Named::kContainerGives, "copy"},
+    {Named::kPartOfHalfName, "float16"},
+    {Named::kPartOfHalfName, "fp16"},
+    {Named::kPartOfHalfName, "bf16"},
+    {Named::kPartOfHalfName, "HalfTensor"},
+    {Named::kWordForHalf, "half"},
+    {Named::kCastMethod, "type_as"},
+    {Named::kCastMethod, "type"},
+    {Named::kCastMethod, "to"},
+    {Named::kCastMethod, "half"},
+    {Named::kCastMethod, "bfloat16"},
+    {Named::kCastMethod, "double"},
+    {Named::kCastMethod, "float"},
+    {Named::kTellsShape, "dim"},
+    {Named::kTellsShape, "defined"},
+    {Named::kTellsShape, "numel"},
+    {Named::kTellsShape, "size"},
+    {Named::kTellsShape, "sizes"},
+    {Named::kReduction, "none"},
+    {Named::kReduction, "mean"},
+    {Named::kReduction, "sum"},
 };
 
 constexpr bool is_named(Named as, std::string_view name) {
@@ -136,6 +199,13 @@ constexpr std::string_view name_of(Named as) {
   return std::find_if(std::begin(kLibraryNames), std::end(kLibraryNames),
                       [&](const LibraryName& each) { return each.as == as; })
       ->name;
+}
+// Of several, the one at that place; empty behind the last.
+constexpr std::string_view name_of(Named as, std::size_t at) {
+  for (const LibraryName& each : kLibraryNames) {
+    if (each.as == as && at-- == 0) return each.name;
+  }
+  return {};
 }
 
 }  // namespace dtype_guard

@@ -1,13 +1,13 @@
 #include "analyzer/flow/edits/value_uses.h"
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "analyzer/flow/ir/mnemonics.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -81,9 +81,7 @@ class Search {
 }  // namespace
 
 bool tells_shape(const Instruction& instruction) {
-  static constexpr std::array<std::string_view, 5> kNames = {"dim", "defined", "numel", "size", "sizes"};
-  return instruction.op == Op::kOperator &&
-         std::find(kNames.begin(), kNames.end(), instruction.name) != kNames.end();
+  return instruction.op == Op::kOperator && is_named(Named::kTellsShape, instruction.name);
 }
 
 ValueUses uses_of(const Function& function, const Instruction& expression, std::string_view callee) {
@@ -101,8 +99,9 @@ bool is_moved_from(const Module& module, const Function& function, std::string_v
   std::copy_if(source->begin() + static_cast<std::ptrdiff_t>(*begin),
                source->begin() + static_cast<std::ptrdiff_t>(*end), std::back_inserter(body),
                [](char c) { return c != ' ' && c != '\t' && c != '\n' && c != '\r'; });
-  for (const std::string_view taker : {"move(", "exchange("}) {
-    const std::string taken = std::string(taker) + std::string(variable);
+  for (const LibraryName& taker : kLibraryNames) {
+    if (taker.as != Named::kMovesFrom) continue;
+    const std::string taken = std::string(taker.name) + "(" + std::string(variable);
     for (std::size_t at = body.find(taken); at != std::string::npos; at = body.find(taken, at + 1)) {
       const std::size_t behind = at + taken.size();
       if (behind >= body.size() || !is_word_part(body[behind])) return true;

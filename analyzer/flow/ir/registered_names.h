@@ -8,7 +8,10 @@
 namespace dtype_guard::flow {
 
 inline constexpr std::string_view kRegistered = "operator::";
-// A kernel for whatever key has none of its own.
+// Keys; the first two are those of a device with its name behind them, the second of any device without.
+inline constexpr std::string_view kAutocastKey = "Autocast", kAutogradKey = "Autograd";
+// A kernel for whatever backend has none of its own, and for whatever key.
+inline constexpr std::string_view kForAnyBackend = "CompositeExplicitAutograd";
 inline constexpr std::string_view kForAnyKey = "CompositeImplicitAutograd";
 // A key that the source does not say.
 inline constexpr std::string_view kUnknownKey = "?";

@@ -1,7 +1,6 @@
 #include "analyzer/flow/operators/forms.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string>
@@ -134,12 +133,13 @@ const Operator* power(const Operator& plain, const Instruction& instruction, con
 // What is reduced to a mean is no integer; what is summed, or not reduced, may be.
 template <std::size_t kPosition>
 const Operator* reduced(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
-  static constexpr std::array<std::string_view, 3> kReductions = {"none", "mean", "sum"};  // as ATen counts
   if (const std::string* word = stated<std::string>(instruction, info, "reduction", kPosition))
     return &form_of(plain, *word);
   const std::int64_t* number = stated<std::int64_t>(instruction, info, "reduction", kPosition);
-  const bool counted = number && *number >= 0 && *number < static_cast<std::int64_t>(kReductions.size());
-  return counted ? &form_of(plain, kReductions[static_cast<std::size_t>(*number)]) : &plain;
+  const std::string_view word = number && *number >= 0
+                                    ? name_of(Named::kReduction, static_cast<std::size_t>(*number))
+                                    : std::string_view();
+  return word.empty() ? &plain : &form_of(plain, word);
 }
 
 // The plain entries of these and each form give one dtype or throw, so a flag that cannot be read takes the

@@ -1,7 +1,6 @@
 #include "analyzer/flow/operators/operator_rank.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "rules/operators/library_names.h"
@@ -49,9 +48,6 @@ Rank product(const Rank& a, const Rank& b) {
   out.max = std::max(out.max, out.min);
   return out;
 }
-
-// What a shape is called: by view, by reshape, by repeat, by from_blob.
-constexpr std::array<std::string_view, 4> kShapes = {"size", "shape", "repeats", "sizes"};
 
 std::optional<bool> stated(const Value& value) {
   const Alternative* one = value.single();
@@ -151,8 +147,9 @@ Rank OperatorRank::reduced(const Rank& first) const {
 }
 
 Rank OperatorRank::from_shape(const Rank& first) const {
-  for (const std::string_view name : kShapes) {
-    if (const std::size_t at = position(name); at < instruction_.args.size())
+  for (const LibraryName& each : kLibraryNames) {
+    if (each.as != Named::kShapeArgument) continue;
+    if (const std::size_t at = position(each.name); at < instruction_.args.size())
       return inputs_.length(inputs_.argument(at));
   }
   const std::size_t copies = position("dims");  // tile, whose tensor may have more

@@ -19,14 +19,13 @@ std::optional<std::uint32_t> registered_kernel(const FunctionIndex& index, std::
     return found.size() == 1 ? std::optional(found.front()) : std::nullopt;
   };
   if (!registered(kUnknownKey).empty()) return std::nullopt;
-  if (const auto& own = registered("Autocast" + device); !own.empty() && autocast.may_be_on) {
+  if (const auto& own = registered(std::string(kAutocastKey) + device); !own.empty() && autocast.may_be_on) {
     return autocast.may_be_off ? std::nullopt : only(own);
   }
-  for (const std::string& key : {std::string("Autograd"), "Autograd" + device}) {
+  for (const std::string& key : {std::string(kAutogradKey), std::string(kAutogradKey) + device}) {
     if (!registered(key).empty()) return std::nullopt;
   }
-  for (const std::string_view key :
-       {std::string_view(device), std::string_view("CompositeExplicitAutograd"), kForAnyKey}) {
+  for (const std::string_view key : {std::string_view(device), kForAnyBackend, kForAnyKey}) {
     if (const auto& own = registered(key); !own.empty()) return only(own);
   }
   return std::nullopt;

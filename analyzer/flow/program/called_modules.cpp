@@ -6,15 +6,13 @@
 #include <tuple>
 
 #include "analyzer/flow/program/consulted.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
 constexpr std::size_t kMostPlaces = 10'000;  // that one class or field is followed through
 
-// Of containers: those that take things in, and those that give what is in them.
-constexpr std::array<std::string_view, 6> kTakingIn = {"append",     "insert", "extend",
-                                                       "add_module", "update", "setdefault"};
-constexpr std::array<std::string_view, 5> kGiving = {"get", "pop", "values", "items", "copy"};
+// Of containers: those that give what is in them, and those that are filled with it.
 constexpr std::array<std::string_view, 6> kGivingOperators = {"subscript", "copy_of",  "deep_copy_of",
                                                               "dict_get",  "dict_pop", "attribute_get"};
 
@@ -25,8 +23,8 @@ bool is_one_of(const std::array<std::string_view, N>& names, std::string_view na
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-constexpr std::string_view kForward = "forward";
-constexpr std::array<std::string_view, 2> kRunning = {"__call__", kForward};
+constexpr std::string_view kForward = name_of(Named::kForward);
+bool runs(std::string_view method) { return method == kForward || is_named(Named::kCallOfObject, method); }
 
 // Of a call of what an object has by a name; empty of any other.
 std::string_view attribute_of(const Instruction& each) {
@@ -34,12 +32,11 @@ std::string_view attribute_of(const Instruction& each) {
   const std::string_view name = std::string_view(each.name).substr(kAttributeCall.size());
   return name.substr(0, name.find("::"));
 }
-}  // namespace
 
 // Where an object may be, from where it is made or loaded, up to the fields that hold it then.
 class ObjectTrace {
  public:
-  explicit ObjectTrace(const CalledModules& modules) : index_(modules.index_), places_(modules.places()) {}
+  ObjectTrace(const FunctionIndex& index, const ObjectPlaces& places) : index_(index), places_(places) {}
 
   void made_by(std::uint32_t function, const Instruction& made) { value(function, made.result); }
   void loaded_from(std::string_view field) {
@@ -47,7 +44,7 @@ class ObjectTrace {
     if (loads == places_.loads.end()) return;
     for (const auto& [function, load] : loads->second) value(function, load->result);
   }
-  CalledModules::Reached reached() {
+  FollowedObjects reached() {
     while (!work_.empty() && seen_.size() < kMostPlaces) {
       const Place next = work_.back();
       work_.pop_back();
@@ -136,12 +133,12 @@ class ObjectTrace {
 
   void handed(std::uint32_t function, const Instruction& call, std::size_t at) {
     const std::string_view name_called = attribute_of(call);
-    if (at == 0 && is_one_of(kRunning, name_called)) {
+    if (at == 0 && runs(name_called)) {
       calls_.emplace(function, &call);
       return;
     }
-    if (at == 0 && is_one_of(kGiving, name_called)) value(function, call.result);
-    if (at > 0 && is_one_of(kTakingIn, name_called)) into(function, call.args[0].value);
+    if (at == 0 && is_named(Named::kContainerGives, name_called)) value(function, call.result);
+    if (at > 0 && is_named(Named::kContainerTakesIn, name_called)) into(function, call.args[0].value);
     for (const std::uint32_t callee : index_.may_run(call)) {
       const Function& code = index_.function(callee);
       const std::string& name = call.args[at].name;
@@ -159,14 +156,15 @@ class ObjectTrace {
   }
 
   const FunctionIndex& index_;
-  const CalledModules::Places& places_;
+  const ObjectPlaces& places_;
   std::set<Place> seen_;
   std::vector<Place> work_;
   std::set<CalledModules::In> calls_;
   std::set<std::string_view> fields_;
 };
+}  // namespace
 
-const CalledModules::Places& CalledModules::places() const {
+const ObjectPlaces& CalledModules::places() const {
   if (places_) return *places_;
   places_.emplace();
   for (std::uint32_t i = 0; i < index_.module().functions.size(); ++i) {
@@ -208,28 +206,28 @@ const std::vector<CalledModules::In>& CalledModules::calls_of(std::uint32_t forw
   const auto [known, is_new] = known_.try_emplace(forward);
   const Function& code = index_.function(forward);
   if (!is_new || code.class_name.empty() || method_name(code) != kForward) return known->second;
-  ObjectTrace trace(*this);
+  ObjectTrace trace(index_, places());
   for (const auto& [function, made] : made_for(forward)) trace.made_by(function, *made);
   return known->second = all_calls(trace.reached());
 }
 
 // Many classes are held by fields of one name, which are followed once.
-const CalledModules::Reached& CalledModules::from_field(std::string_view field) const {
+const FollowedObjects& CalledModules::from_field(std::string_view field) const {
   const auto [known, is_new] = from_fields_.try_emplace(field);
   if (is_new) {
-    ObjectTrace trace(*this);
+    ObjectTrace trace(index_, places());
     trace.loaded_from(field);
     known->second = trace.reached();
   }
   return known->second;
 }
 
-std::vector<CalledModules::In> CalledModules::all_calls(const Reached& first) const {
+std::vector<CalledModules::In> CalledModules::all_calls(const FollowedObjects& first) const {
   std::set<In> calls(first.calls.begin(), first.calls.end());
   std::set<std::string_view> seen(first.fields.begin(), first.fields.end());
   std::vector<std::string_view> work = first.fields;
   while (!work.empty()) {
-    const Reached& next = from_field(work.back());
+    const FollowedObjects& next = from_field(work.back());
     work.pop_back();
     calls.insert(next.calls.begin(), next.calls.end());
     for (const std::string_view field : next.fields) {

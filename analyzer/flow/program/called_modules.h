@@ -15,9 +15,22 @@
 
 namespace dtype_guard::flow {
 
+using InFunction = std::pair<std::uint32_t, const Instruction*>;  // a function, and what stands in it
+// Where objects can be followed from, in the whole program.
+struct ObjectPlaces {
+  std::map<std::string_view, std::vector<InFunction>> made;     // by class
+  std::map<std::string_view, std::vector<InFunction>> loads;    // by field
+  std::map<std::string_view, std::vector<InFunction>> callers;  // by the callee's key
+};
+// By objects of one class, or of one field: the calls, and the fields that hold them as well.
+struct FollowedObjects {
+  std::vector<InFunction> calls;
+  std::vector<std::string_view> fields;
+};
+
 class CalledModules {
  public:
-  using In = std::pair<std::uint32_t, const Instruction*>;  // a function, and what stands in it
+  using In = InFunction;
   CalledModules(const FunctionIndex& index, const ClassHierarchy& classes)
       : index_(index), classes_(classes) {}
   // The calls by an attribute or a value in which an object that runs this method as its forward may be
@@ -25,29 +38,18 @@ class CalledModules {
   const std::vector<In>& calls_of(std::uint32_t forward) const;
 
  private:
-  friend class ObjectTrace;
-  struct Places {
-    std::map<std::string_view, std::vector<In>> made;     // by class
-    std::map<std::string_view, std::vector<In>> loads;    // by field
-    std::map<std::string_view, std::vector<In>> callers;  // by the callee's key
-  };
-  // By objects of one class, or of one field: the calls, and the fields that hold them as well.
-  struct Reached {
-    std::vector<In> calls;
-    std::vector<std::string_view> fields;
-  };
-  const Places& places() const;
+  const ObjectPlaces& places() const;
   // Where objects are made that run this method as their forward.
   const std::vector<In>& made_for(std::uint32_t forward) const;
-  const Reached& from_field(std::string_view field) const;
-  std::vector<In> all_calls(const Reached& first) const;
+  const FollowedObjects& from_field(std::string_view field) const;
+  std::vector<In> all_calls(const FollowedObjects& first) const;
 
   const FunctionIndex& index_;
   const ClassHierarchy& classes_;
-  mutable std::optional<Places> places_;
+  mutable std::optional<ObjectPlaces> places_;
   mutable std::optional<std::map<std::uint32_t, std::vector<In>>> made_for_;
   mutable std::map<std::uint32_t, std::vector<In>> known_;  // by forward
-  mutable std::map<std::string_view, Reached> from_fields_;
+  mutable std::map<std::string_view, FollowedObjects> from_fields_;
 };
 
 }  // namespace dtype_guard::flow

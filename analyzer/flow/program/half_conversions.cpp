@@ -124,8 +124,10 @@ bool may_name_half(const Constant& constant) {
   if (const Dtype* dtype = std::get_if<Dtype>(&constant)) return is_half(*dtype);
   const std::string* text = std::get_if<std::string>(&constant);
   if (!text || text->find_first_of(" \n\t") != std::string::npos) return false;
-  const auto has = [&](std::string_view part) { return text->find(part) != std::string::npos; };
-  return has("float16") || has("fp16") || has("bf16") || has("HalfTensor") || has_name(*text, "half");
+  return std::any_of(std::begin(kLibraryNames), std::end(kLibraryNames), [&](const LibraryName& each) {
+    return each.as == Named::kPartOfHalfName ? text->find(each.name) != std::string::npos
+                                             : each.as == Named::kWordForHalf && has_name(*text, each.name);
+  });
 }
 
 namespace {

@@ -1,7 +1,6 @@
 #include "analyzer/flow/queries/answering_callers.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -9,6 +8,7 @@
 
 #include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/program/consulted.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -37,14 +37,12 @@ bool names_dtype(const Instruction& each) {
 
 // To a dtype, or to another tensor's; also by a method of something that is not known.
 bool is_cast(const Instruction& each) {
-  static constexpr std::array<std::string_view, 7> kCasts = {"type_as",  "type",   "to",   "half",
-                                                             "bfloat16", "double", "float"};
   if (each.op == Op::kCast) return !each.implicit;
   if (each.op != Op::kOperator && each.op != Op::kCall) return false;
   const std::size_t last = each.name.rfind("::");
   const std::string_view method =
       last == std::string::npos ? std::string_view(each.name) : std::string_view(each.name).substr(last + 2);
-  return names_dtype(each) || std::find(kCasts.begin(), kCasts.end(), method) != kCasts.end();
+  return names_dtype(each) || is_named(Named::kCastMethod, method);
 }
 
 bool answers(const Instruction& each, const FunctionInfo& info) {

@@ -1,8 +1,6 @@
 // Calls of what an object has by a name, which is known where it runs: methods along the bases, library
 // modules, functions that a field holds.
 #include <algorithm>
-#include <array>
-#include <span>
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/calls/calls.h"
@@ -13,22 +11,11 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 constexpr std::string_view kItself = name_of(Named::kCallOfObject), kForward = name_of(Named::kForward);
-// A hook may change what goes into a module, or what comes of it.
-constexpr std::array<std::string_view, 2> kHooks = {"register_forward_pre_hook", "register_forward_hook"};
-// Give the module back as it is.
-constexpr std::array<std::string_view, 4> kSameModule = {"eval", "train", "requires_grad_", "share_memory"};
-
-// load_state_dict(state, assign=True) takes over what it is given instead of copying its values.
-constexpr std::string_view kTakesOver = "assign";
 
 bool leaves_dtypes(const Instruction& call, std::string_view method) {
   return is_named(Named::kLeavesDtypes, method) &&
          std::none_of(call.args.begin(), call.args.end(),
-                      [](const Argument& each) { return each.name == kTakesOver; });
-}
-
-bool contains(std::span<const std::string_view> names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+                      [](const Argument& each) { return is_named(Named::kTakesOverState, each.name); });
 }
 
 // What one of several receivers gives is there where that receiver is.
@@ -89,7 +76,7 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       continue;
     }
     const std::string type = one->type;
-    if (contains(kHooks, name)) state.change(each.object).type = {};
+    if (is_named(Named::kHooksForward, name)) state.change(each.object).type = {};
     const bool forwards = itself || name == kForward;
     if (forwards && (find_module_type(type) || type == kSequential)) {
       const auto given = modules_.library_module_call(activation, instruction, each, state);
@@ -107,7 +94,8 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
       methods = program_.classes.inherited(type, kItself, FunctionIndex::kAnyNumber, root_.unit);
     if (methods.size() == 1) {
       add(methods.front(), each);
-    } else if (methods.empty() && contains(kSameModule, name) && registrations_.is_module_type(type)) {
+    } else if (methods.empty() && is_named(Named::kGivesModuleBack, name) &&
+               registrations_.is_module_type(type)) {
       out.given = join(out.given, Value(each), symbols_);
     } else if (methods.empty() && leaves_dtypes(instruction, name) && registrations_.is_module_type(type)) {
       const Value given = Value::unknown(ids_.symbol(activation.context, &instruction));
