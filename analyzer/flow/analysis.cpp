@@ -7,7 +7,7 @@ namespace dtype_guard::flow {
 
 std::vector<std::uint32_t> roots_to_analyse(const Program& program,
                                             const std::vector<std::uint32_t>& through) {
-  return roots_through(program, roots_that_reach_sinks(program.functions, all_roots(program)), through);
+  return roots_through(program, roots_that_reach_sinks(program, all_roots(program)), through);
 }
 
 std::vector<std::uint32_t> roots_through(const Program& program, const std::vector<std::uint32_t>& roots,

@@ -243,9 +243,9 @@ bool Pass::has_functions_by_default(std::uint32_t root) const {
 void Pass::look_at_default_object(std::uint32_t root, FindingCollector& collector, SeenByRoots& out) {
   if (program_.functions.function(root).class_name.empty()) return;
   Engine& engine = engine_for(root);
-  engine.objects().by_defaults = true;
-  const bool has_some = look_at_object(root, engine, out);
-  engine.objects().by_defaults = false;
+  RootCase how;
+  how.made_by_defaults = true;
+  const bool has_some = look_at_case(root, how, engine, out);
   add_definite(root, has_some, engine, collector, out);
 }
 
@@ -256,22 +256,22 @@ void Pass::look_at_default_call(std::uint32_t root, FindingCollector& collector,
                                       [](const Parameter& each) { return each.default_value.has_value(); });
   if (!leaves_out || code.is_main) return;
   Engine& engine = engine_for(root);
-  engine.objects().by_defaults = engine.objects().called_by_defaults = true;
-  const bool has_some = look_at_object(root, engine, out);
+  RootCase how;
+  how.made_by_defaults = how.called_by_defaults = true;
+  const bool has_some = look_at_case(root, how, engine, out);
   add_definite(root, has_some, engine, collector, out);
-  engine.objects().by_defaults = engine.objects().called_by_defaults = false;
 }
 
 // What the program's own objects come to is certain likewise.
 void Pass::look_at_witnesses(std::uint32_t root, FindingCollector& collector, SeenByRoots& out) {
   if (program_.functions.function(root).class_name.empty()) return;
   Engine& engine = engine_for(root);
-  const std::size_t count = engine.roots().find_witnesses(root);
+  const std::vector<Witness>& all = engine.known_cases().witnesses(root);
   out.count(engine);
-  for (std::size_t i = 0; i < count; ++i) {
-    engine.objects().give(i);
-    add_definite(root, look_at_object(root, engine, out), engine, collector, out);
-    engine.objects().given = nullptr;
+  for (const Witness& each : all) {
+    RootCase how;
+    how.object = &each;
+    add_definite(root, look_at_case(root, how, engine, out), engine, collector, out);
   }
   look_at_calls(root, engine, collector, out);
 }
@@ -281,25 +281,24 @@ void Pass::look_at_witnesses(std::uint32_t root, FindingCollector& collector, Se
 void Pass::look_at_calls(std::uint32_t root, Engine& engine, FindingCollector& collector, SeenByRoots& out) {
   constexpr std::size_t kMostFunctions = 15'000;  // transformers' models: 33,000, timm 6,000
   if (program_.functions.module().functions.size() > kMostFunctions) return;
-  const std::size_t count = engine.roots().find_calls(root);
+  const std::vector<HandedCall>& all = engine.known_cases().calls(root);
   out.count(engine);
-  engine.objects().by_defaults = engine.objects().called_by_defaults = true;
-  for (std::size_t i = 0; i < count; ++i) {
-    engine.objects().handed = &engine.objects().calls[i];
-    add_definite(root, look_at_object(root, engine, out), engine, collector, out);
-    engine.objects().handed = nullptr;
+  RootCase how;
+  how.made_by_defaults = how.called_by_defaults = true;
+  for (const HandedCall& each : all) {
+    how.call = &each;
+    add_definite(root, look_at_case(root, how, engine, out), engine, collector, out);
   }
-  engine.objects().by_defaults = engine.objects().called_by_defaults = false;
 }
 
-// Whether there is anything to find with the object that the engine was told to use.
-bool Pass::look_at_object(std::uint32_t root, Engine& engine, SeenByRoots& out) {
+// Whether there is anything to find where the root is called so.
+bool Pass::look_at_case(std::uint32_t root, const RootCase& how, Engine& engine, SeenByRoots& out) {
   bool has_some = true;
   try {
     for (const OtherCode others : {OtherCode::kTrusted, OtherCode::kLookedAt}) {
       if (!has_some) break;
       if (others == OtherCode::kTrusted && options_.refusals) continue;
-      engine.evaluate_root(root, {}, others);
+      engine.evaluate_root(root, {}, others, how);
       out.count(engine);
       has_some = has_defects(engine, root);
     }

@@ -12,6 +12,11 @@ class Literals(unittest.TestCase):
     def test_what_does_not(self):
         self.assertEqual(compared('a == "eq"; b != "**"; f("softmax"); // c == "softmax"\n'), [])
 
+    def test_names_of_a_list_count(self):
+        self.assertEqual(compared('constexpr std::array<std::string_view, 2> kAll = {"softmax",\n "eq"};'), ["softmax"])
+        self.assertEqual(compared('for (const std::string_view each : {"numel", "dim"}) f(each);'), ["numel", "dim"])
+        self.assertEqual(compared('std::array<std::string_view, 1> kNone = {std::string_view()};'), [])
+
     def test_what_is_refused(self):
         self.assertEqual(wrong({"a.cpp": 'a == "eq"; c == "some-rule"'}, {"some-rule"}), [])
         texts = {"a.cpp": 'a == "softmax"; c == "some-rule"'}

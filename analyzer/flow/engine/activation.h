@@ -51,7 +51,7 @@ class BudgetExceeded : public EvaluationEnded {
  public:
   using EvaluationEnded::EvaluationEnded;
 };
-// What runs at the watched call is known (MadeObjects).
+// What runs at the watched call is known (Sightings).
 class NothingToHand : public EvaluationEnded {
  public:
   NothingToHand() : EvaluationEnded("what runs at the watched call is known") {}

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "analyzer/flow/engine/activation.h"
+#include "analyzer/flow/engine/running_root.h"
 #include "analyzer/flow/engine/subject.h"
 #include "analyzer/flow/state/state.h"
 

@@ -37,5 +37,6 @@ struct Refused {
 // Whether x[...] takes parts by slices: of a tensor another tensor, of a list another list. By an index it is
 // what stands there.
 bool takes_slices(const Instruction& subscript);
+bool is_slices(std::string_view how);  // a part of what stands in the brackets, by its name
 
 }  // namespace dtype_guard::flow

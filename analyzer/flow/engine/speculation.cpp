@@ -6,27 +6,42 @@
 namespace dtype_guard::flow {
 
 Value Effects::as_input(Value value) {
-  inputs.push_back(value);
+  inputs_.push_back(value);
   return value;
 }
 
 bool Effects::is_input(const Value& value) const {
-  return std::any_of(inputs.begin(), inputs.end(), [&](const Value& each) { return each.same(value); });
+  return std::any_of(inputs_.begin(), inputs_.end(), [&](const Value& each) { return each.same(value); });
 }
 
-Speculation::Speculation(Effects& effects, const RolledBack& rolled_back) : effects_(effects) {
-  if (rolled_back.sinks) sinks_ = effects.sinks;
-  if (rolled_back.inputs) inputs_ = effects.inputs;
-  if (rolled_back.converted_to_half) converted_to_half_ = effects.converted_to_half;
-  if (rolled_back.steps) steps_ = effects.steps;
+void Effects::add_of_object(const Effects& made, SymbolSets& symbols) {
+  sinks_.add(made.sinks_, symbols);
+  inputs_.insert(inputs_.end(), made.inputs_.begin(), made.inputs_.end());
+  converted_to_half_ = converted_to_half_ || made.converted_to_half_;
+  tells_half_types_apart_ = tells_half_types_apart_ || made.tells_half_types_apart_;
 }
+
+Effects::Kept Effects::kept(const RolledBack& rolled_back) const {
+  Kept out;
+  if (rolled_back.sinks) out.sinks = sinks_;
+  if (rolled_back.inputs) out.inputs = inputs_;
+  if (rolled_back.converted_to_half) out.converted_to_half = converted_to_half_;
+  if (rolled_back.steps) out.steps = steps_;
+  return out;
+}
+
+void Effects::roll_back(Kept kept) {
+  if (kept.sinks) sinks_ = std::move(*kept.sinks);
+  if (kept.inputs) inputs_ = std::move(*kept.inputs);
+  if (kept.converted_to_half) converted_to_half_ = *kept.converted_to_half;
+  if (kept.steps) steps_ = *kept.steps;
+}
+
+Speculation::Speculation(Effects& effects, const RolledBack& rolled_back)
+    : effects_(effects), before_(effects.kept(rolled_back)) {}
 
 Speculation::~Speculation() {
-  if (kept_) return;
-  if (sinks_) effects_.sinks = std::move(*sinks_);
-  if (inputs_) effects_.inputs = std::move(*inputs_);
-  if (converted_to_half_) effects_.converted_to_half = *converted_to_half_;
-  if (steps_) effects_.steps = *steps_;
+  if (!kept_) effects_.roll_back(std::move(before_));
 }
 
 RunApart::RunApart(Effects& effects, Names& names)

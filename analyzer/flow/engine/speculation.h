@@ -1,7 +1,7 @@
 // Speculation: evaluating something to see what it would give, and taking back what that left behind.
 //
-// What evaluating leaves behind besides the state that it gives back is in Effects; of each of its members
-// the kinds of speculation below say whether it is rolled back. A RunApart puts by all of the running root's,
+// What evaluating leaves behind besides the state that it gives back is in Effects; of each of them the
+// kinds of speculation below say whether it is rolled back. A RunApart puts by all of the running root's,
 // with what belongs to one run among the names (which objects stand for several, which run new steps of
 // origins are of), and puts it back. Other names (the numbers of contexts, objects and symbols, origins, what
 // is known of rounds) are facts that hold in any run. The running activation puts back its own (the ranks
@@ -19,23 +19,7 @@
 
 namespace dtype_guard::flow {
 
-struct Effects {
-  SinkRecords sinks;
-  std::vector<Value> inputs;  // of the root, as the setting made them, or as a check said since
-  Value as_input(Value value);
-  bool is_input(const Value& value) const;
-  bool converted_to_half = false;  // the code did that to a module
-  // Something went by which of the two half types it was: with the other one all may be otherwise. Stays, by
-  // whatever kind of speculation it was found.
-  bool tells_half_types_apart = false;
-  void note_named(Dtype dtype) {
-    const bool is_of_one = is_half(dtype) || dtype == Dtype::kComplex32;
-    tells_half_types_apart = tells_half_types_apart || is_of_one;
-  }
-  std::size_t steps = 0;  // instructions that count against the budget of the root
-};
-
-// Which members of Effects are rolled back, of those that any kind rolls back.
+// Which effects are rolled back, of those that any kind of speculation rolls back.
 struct RolledBack {
   bool sinks, inputs, converted_to_half, steps;
 };
@@ -48,6 +32,47 @@ inline constexpr RolledBack kAnotherRun{false, false, true, false};
 // A root that is given up half way is no evidence of anything.
 inline constexpr RolledBack kGivenUp{true, false, false, false};
 
+class Effects {
+ public:
+  SinkRecords& sinks() { return sinks_; }
+  const SinkRecords& sinks() const { return sinks_; }
+  // What the setting hands in, and what a check said of it since.
+  Value as_input(Value value);
+  bool is_input(const Value& value) const;
+  const std::vector<Value>& inputs() const { return inputs_; }
+  void note_conversion_to_half() { converted_to_half_ = true; }
+  bool converted_to_half() const { return converted_to_half_; }  // the code did that to a module
+  // Something went by which of the two half types it was: with the other one all may be otherwise. Stays, by
+  // whatever kind of speculation it was found.
+  void note_half_types_told_apart() { tells_half_types_apart_ = true; }
+  void note_named(Dtype dtype) {
+    if (is_half(dtype) || dtype == Dtype::kComplex32) note_half_types_told_apart();
+  }
+  bool tells_half_types_apart() const { return tells_half_types_apart_; }
+  std::size_t count_step() { return ++steps_; }
+  std::size_t steps() const { return steps_; }  // that count against the budget of the root
+
+  // What making an object left, but for its steps.
+  void add_of_object(const Effects& made, SymbolSets& symbols);
+
+  // A copy of what is rolled back.
+  struct Kept {
+    std::optional<SinkRecords> sinks;
+    std::optional<std::vector<Value>> inputs;
+    std::optional<bool> converted_to_half;
+    std::optional<std::size_t> steps;
+  };
+  Kept kept(const RolledBack& rolled_back) const;
+  void roll_back(Kept kept);
+
+ private:
+  SinkRecords sinks_;
+  std::vector<Value> inputs_;  // of the root
+  bool converted_to_half_ = false;
+  bool tells_half_types_apart_ = false;
+  std::size_t steps_ = 0;
+};
+
 class Speculation {
  public:
   Speculation(Effects& effects, const RolledBack& rolled_back);
@@ -59,10 +84,7 @@ class Speculation {
 
  private:
   Effects& effects_;
-  std::optional<SinkRecords> sinks_;
-  std::optional<std::vector<Value>> inputs_;
-  std::optional<bool> converted_to_half_;
-  std::optional<std::size_t> steps_;
+  Effects::Kept before_;
   bool kept_ = false;
 };
 

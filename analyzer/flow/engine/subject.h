@@ -1,7 +1,6 @@
 // What is evaluated, and how: the same for all parts of one engine. And what they give names to things by.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 #include "analyzer/flow/engine/identities.h"
@@ -25,12 +24,6 @@ struct Names {
   Origins origins;
   SymbolSets symbols;
   Identities ids{symbols};
-};
-
-// Of the root that is being evaluated.
-struct RunningRoot {
-  std::uint32_t unit = 0;  // its source file
-  bool is_closed = false;  // it is a whole program: nothing else calls its functions
 };
 
 }  // namespace dtype_guard::flow

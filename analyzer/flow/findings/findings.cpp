@@ -103,7 +103,7 @@ std::vector<PathStep> FindingCollector::path(const Defect& defect, const Engine&
     to.before = to.after = text_of(defect.origin->before);
     to.note = "tests the dtype from before";
   }
-  if (const Construction* at = engine.objects().construction()) {
+  if (const Construction* at = engine.root_case().construction()) {
     PathStep& to = out.emplace_back();
     to.location = location(at->instruction->range, at->function);
     to.op = "construct";

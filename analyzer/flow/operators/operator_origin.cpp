@@ -19,7 +19,7 @@ OperatorResults::Deciding OperatorResults::deciding(Dtype result) const {
   const bool of_parts = op_.result == ResultRule::kToReal || op_.result == ResultRule::kToComplex;
   Deciding out;
   bool equal_follows = false;  // cast to the dtype of another, which may be here too
-  for (const ChosenInput* each : participants()) {
+  for (const ChosenInput* each : participants(op_, inputs_)) {
     const Alternative& input = *each->alternative;
     if (promotes(op_) && is_unknown(input)) {
       if (!out.open) out.open = each;
@@ -53,7 +53,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
   const bool is_explicit = dtype_ || op_.result == ResultRule::kCast;
   if (is_cast()) {
     out.kind = Origin::Kind::kCast;
-    const Alternative& from = *participants().front()->alternative;
+    const Alternative& from = *participants(op_, inputs_).front()->alternative;
     out.before = from.kind == Kind::kTensor && from.dtype != result ? from.dtype : Dtype::kUndefined;
     out.of_another = stated_.told != 0;
     out.of_unknown = is_unknown(from);
@@ -70,7 +70,7 @@ Origin OperatorResults::origin(Dtype result, bool by_autocast, const ChosenInput
 // Whether it gives a tensor that it is handed in a dtype that it is told.
 bool OperatorResults::is_cast() const {
   const bool is_explicit = dtype_ || op_.result == ResultRule::kCast;
-  return is_explicit && !participants().empty() && op_.result != ResultRule::kFactory &&
+  return is_explicit && !participants(op_, inputs_).empty() && op_.result != ResultRule::kFactory &&
          op_.result != ResultRule::kFactoryLike;
 }
 

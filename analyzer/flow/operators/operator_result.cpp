@@ -25,13 +25,6 @@ bool is_at_least_float32(const std::vector<const ChosenInput*>& parts) {
 }
 }  // namespace
 
-std::string shown_name(const Operator& op) { return op.name.substr(0, op.name.find('.')); }
-
-bool is_unknown(const Alternative& each) {
-  return each.kind == Kind::kUnknown || each.kind == Kind::kTop ||
-         (each.kind == Kind::kTensor && each.dtype == Dtype::kUndefined);
-}
-
 OperatorResults::OperatorResults(const Operator& op, OperatorSite site,
                                  const std::vector<ChosenInput>& inputs, std::optional<Dtype> dtype_argument,
                                  Statement stated, Rank rank, Origins& origins, SymbolSets& symbols)
@@ -70,7 +63,7 @@ bool OperatorResults::rests_on_unknown() const {
       [[fallthrough]];
     case ResultRule::kLikeFirst:
       if (!op_.promoting.empty()) {  // the first of these: an embedding's weight, not its indices
-        const auto parts = participants();
+        const auto parts = participants(op_, inputs_);
         return parts.empty() || is_unknown(*parts.front()->alternative);
       }
       [[fallthrough]];
@@ -80,13 +73,13 @@ bool OperatorResults::rests_on_unknown() const {
       return inputs_.empty() || is_unknown(*inputs_.front().alternative);
     case ResultRule::kRequireSame: {
       // Equal or it throws, so one known operand tells.
-      const auto parts = participants();
+      const auto parts = participants(op_, inputs_);
       return std::none_of(parts.begin(), parts.end(), [](const ChosenInput* each) {
         return each->alternative->kind == Kind::kTensor && !is_unknown(*each->alternative);
       });
     }
     default: {
-      const auto parts = participants();
+      const auto parts = participants(op_, inputs_);
       if (promotes(op_) && is_at_least_float32(parts)) return false;
       return std::any_of(parts.begin(), parts.end(),
                          [](const ChosenInput* each) { return is_unknown(*each->alternative); });
@@ -94,22 +87,10 @@ bool OperatorResults::rests_on_unknown() const {
   }
 }
 
-std::vector<const ChosenInput*> OperatorResults::participants() const {
-  std::vector<const ChosenInput*> out;
-  const bool makes = op_.result == ResultRule::kFactory || op_.result == ResultRule::kFactoryFromValue;
-  for (const ChosenInput& input : inputs_) {
-    // A device or generator that is not known says nothing of a dtype.
-    if (makes && !contains(op_.arguments, input.argument)) continue;
-    const bool takes_part = op_.promoting.empty() ? out.empty() : contains(op_.promoting, input.argument);
-    if (takes_part && input.alternative->kind != Kind::kNone) out.push_back(&input);
-  }
-  return out;
-}
-
 // Equal or it throws: where there is no doubt of one operand, there is none of what comes out.
 const ChosenInput* OperatorResults::settling_operand() const {
   if (op_.result != ResultRule::kRequireSame || !op_.unchecked.empty()) return nullptr;
-  const auto parts = participants();
+  const auto parts = participants(op_, inputs_);
   const auto found = std::find_if(parts.begin(), parts.end(), [](const ChosenInput* each) {
     const Alternative& one = *each->alternative;
     return one.kind == Kind::kTensor && !is_unknown(one) && !one.uncertain && !one.symbols;
@@ -207,7 +188,7 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
         }
         if (!outcome.dtype) continue;
         Alternative one = alternative(outcome);
-        one.assumed = one.assumed || (on && autocast.assumed && !participants().empty());
+        one.assumed = one.assumed || (on && autocast.assumed && !participants(op_, inputs_).empty());
         add(one);
       }
     }
@@ -220,7 +201,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
   const Dtype result = *outcome.dtype;
   Alternative out = Alternative::tensor(result, rank_);
   const ChosenInput* settling = settling_operand();
-  for (const ChosenInput* each : participants()) {
+  for (const ChosenInput* each : participants(op_, inputs_)) {
     const Alternative& input = *each->alternative;
     const bool has_no_say = promotes(op_) || takes_one_dtype(op_);
     if (has_no_say && is_unknown(input)) continue;
@@ -243,7 +224,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
                                  : raised              ? raised
                                  : narrow              ? nullptr
                                                        : equal;
-  if (explicit_dtype && !(equal && participants().size() == 1)) inherited = nullptr;
+  if (explicit_dtype && !(equal && participants(op_, inputs_).size() == 1)) inherited = nullptr;
   // A cast that changes nothing in this setting still states what was the setting's choice before.
   if (inherited && explicit_dtype && stated_.by != StatedBy::kSetting && inherited->alternative->assumed &&
       !inherited->alternative->origin)

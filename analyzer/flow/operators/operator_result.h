@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/flow/operators/participants.h"
 #include "analyzer/flow/program/function_info.h"
 #include "analyzer/flow/state/state.h"
 #include "analyzer/flow/values/origins.h"
@@ -22,25 +23,12 @@ struct OperatorSite {
   bool of_module = false;  // in a method of a module, whose fields that are tensors are parameters
 };
 
-struct ChosenInput {
-  std::string_view argument;
-  const Alternative* alternative;
-  ValueId value = 0;
-};
-
 // Who says the dtype argument: the precision setting, the code, or what decides among several.
 enum class StatedBy : std::uint8_t { kSetting, kCode, kChoice };
 struct Statement {
   StatedBy by = StatedBy::kCode;
   StepId told = 0;  // the trail of the tensor that was asked for it
 };
-
-bool is_unknown(const Alternative& each);  // of no known dtype
-// The widest of its operands, integers aside.
-inline bool promotes(const Operator& op) {
-  return op.result == ResultRule::kPromote || op.result == ResultRule::kPromoteIntToFloat;
-}
-std::string shown_name(const Operator& op);  // "div" for its form "div.rounded"
 
 // Whether what it gives, or takes, hangs on which of the half types it is.
 bool tells_half_types_apart(const Operator& op, std::string_view device, std::string_view torch_version);
@@ -58,7 +46,6 @@ class OperatorResults {
   bool rests_on_unknown() const;
   bool is_scalar_arithmetic() const;
   std::vector<OperatorInput> table_inputs(unsigned zero_dimensional) const;
-  std::vector<const ChosenInput*> participants() const;
   const ChosenInput* settling_operand() const;
   std::uint8_t lineage() const;
   SymbolSetId products() const;

@@ -23,11 +23,13 @@ std::string_view method_name(const Function& function) {
   return name.substr(dot == std::string_view::npos ? 0 : dot + 1);
 }
 
-FunctionIndex::FunctionIndex(const Module& module) : module_(&module), tables_(std::make_shared<Tables>()) {
+FunctionIndex::FunctionIndex(const Module& module)
+    : module_(&module),
+      tables_(std::make_shared<Tables>()),
+      infos_(module.functions.size()),
+      effects_(module.functions.size()),
+      callees_(module.functions.size()) {
   Tables& out = *tables_;
-  out.infos.resize(module.functions.size());
-  out.effects.resize(module.functions.size());
-  out.found.resize(module.functions.size());
   for (const ClassFacts& each : module.classes) out.classes[each.name] = &each;
   for (std::size_t i = 0; i < module.functions.size(); ++i) {
     const Function& function = module.functions[i];
@@ -47,12 +49,13 @@ FunctionIndex::FunctionIndex(const Module& module) : module_(&module), tables_(s
 }
 
 FunctionIndex::FunctionIndex(const FunctionIndex& before, const std::vector<std::uint32_t>& bodies)
-    : module_(before.module_), tables_(before.tables_) {
+    : module_(before.module_),
+      tables_(before.tables_),
+      infos_(before.infos_, bodies),
+      effects_(before.effects_, bodies),
+      callees_(before.callees_, bodies) {
   bool all_by_key = true;
   for (const std::uint32_t each : bodies) {
-    tables_->infos[each].reset();
-    tables_->effects[each].reset();
-    tables_->found[each] = {};
     const std::vector<std::uint32_t>& known = find(function(each).key);
     all_by_key = all_by_key && (function(each).blocks.empty() ||
                                 std::find(known.begin(), known.end(), each) != known.end());
@@ -68,13 +71,11 @@ FunctionIndex::FunctionIndex(const FunctionIndex& before, const std::vector<std:
 }
 
 const FunctionInfo& FunctionIndex::info(std::uint32_t id) const {
-  if (!tables_->infos[id]) tables_->infos[id] = std::make_unique<FunctionInfo>(function(id));
-  return *tables_->infos[id];
+  return infos_.of(id, [&] { return FunctionInfo(function(id)); });
 }
 
 const FunctionEffects& FunctionIndex::effects(std::uint32_t id) const {
-  if (!tables_->effects[id]) tables_->effects[id] = std::make_unique<FunctionEffects>(function(id), info(id));
-  return *tables_->effects[id];
+  return effects_.of(id, [&] { return FunctionEffects(function(id), info(id)); });
 }
 
 namespace {
@@ -194,8 +195,10 @@ bool is_called_of_constant(const Instruction& call, const FunctionInfo& info) {
 }  // namespace
 
 const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function) const {
-  std::optional<std::vector<std::uint32_t>>& known = tables_->found[function].callees;
-  if (known) return *known;
+  return callees_.of(function, [&] { return find_callees(function); });
+}
+
+std::vector<std::uint32_t> FunctionIndex::find_callees(std::uint32_t function) const {
   std::vector<std::uint32_t> all;
   // What a constructor of Python calls by a value, as in `norm_layer(dim)`, makes a part; it runs none.
   const bool makes = this->function(function).kind == FunctionKind::kConstructor;
@@ -208,7 +211,7 @@ const std::vector<std::uint32_t>& FunctionIndex::callees(std::uint32_t function)
   }
   std::sort(all.begin(), all.end());
   all.erase(std::unique(all.begin(), all.end()), all.end());
-  return known.emplace(std::move(all));
+  return all;
 }
 
 std::vector<std::uint32_t> FunctionIndex::callees_by_key(std::uint32_t function) const {

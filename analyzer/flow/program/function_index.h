@@ -4,17 +4,16 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <unordered_map>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
 #include "analyzer/flow/program/function_effects.h"
 #include "analyzer/flow/program/function_info.h"
+#include "analyzer/flow/program/function_results.h"
 
 namespace dtype_guard::flow {
 
@@ -56,22 +55,9 @@ class FunctionIndex {
   const ClassFacts* class_facts(std::string_view name) const;
   // Those that source file `unit` sees; else those of the one class of that name that other files have.
   std::vector<std::uint32_t> constructors(std::string_view class_name, std::uint32_t unit) const;
-  // What watched_body.cpp has found of a function's argument and the dtypes that a contract accepts there.
-  using KnownUses = std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, std::uint8_t>;
-  KnownUses& known_uses() const { return known_uses_; }
-  // What passes over all functions have found of one: it hangs on the function's body, on which other
-  // functions and classes there are, and on no other body.
-  struct OfFunction {
-    std::optional<std::vector<std::uint32_t>> callees, callees_by_class, entered;
-    struct Body {
-      bool has_sink = false, makes_sine = false, makes_attention = false;
-      std::vector<std::uint32_t> closures;
-    };
-    std::optional<Body> body;
-  };
-  OfFunction& found_of(std::uint32_t function) const { return tables_->found[function]; }
 
  private:
+  std::vector<std::uint32_t> find_callees(std::uint32_t function) const;
   const std::vector<std::uint32_t>& registered_callees(const std::string& name) const;
   const std::vector<std::uint32_t>& attribute_callees(const Instruction& instruction) const;
   const std::vector<std::uint32_t>& virtual_callees(const std::string& name, const VirtualCall& call) const;
@@ -89,16 +75,15 @@ class FunctionIndex {
     std::unordered_map<std::string_view, const ClassFacts*> classes;
     // Methods of any class, by name and file: of a common name there are very many.
     std::map<std::uint32_t, ByName> methods_in_file;
-    std::vector<std::unique_ptr<FunctionInfo>> infos;
-    std::vector<std::unique_ptr<FunctionEffects>> effects;
-    std::vector<OfFunction> found;
     // What may_run() has found, by the name that is called; of attributes with very many methods by file too.
     ByName may_run;
     std::map<std::uint32_t, ByName> may_run_in_file;
   };
   const Module* module_;
   std::shared_ptr<Tables> tables_;
-  mutable KnownUses known_uses_;
+  FunctionResults<FunctionInfo> infos_;
+  FunctionResults<FunctionEffects> effects_;
+  FunctionResults<std::vector<std::uint32_t>> callees_;
 };
 
 }  // namespace dtype_guard::flow

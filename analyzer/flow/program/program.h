@@ -11,13 +11,17 @@
 
 #include "analyzer/flow/program/called_modules.h"
 #include "analyzer/flow/program/callers.h"
+#include "analyzer/flow/program/calls_by_class.h"
 #include "analyzer/flow/program/calls_of_objects.h"
 #include "analyzer/flow/program/class_hierarchy.h"
 #include "analyzer/flow/program/constructions.h"
 #include "analyzer/flow/program/default_dtypes.h"
 #include "analyzer/flow/program/dtype_questions.h"
+#include "analyzer/flow/program/entered.h"
 #include "analyzer/flow/program/fields.h"
 #include "analyzer/flow/program/function_index.h"
+#include "analyzer/flow/program/sink_facts.h"
+#include "analyzer/flow/program/watched_body.h"
 
 namespace dtype_guard::flow {
 
@@ -28,14 +32,25 @@ struct ClassesMadeHalf {
 
 class Program {
  public:
-  explicit Program(const Module& module) : functions(module) {}
+  explicit Program(const Module& module)
+      : functions(module),
+        calls_by_class(functions),
+        entered(functions),
+        sink_facts(module.functions.size()) {}
   // FunctionIndex says when it can be made of what was known before.
   Program(const Program& before, const std::vector<std::uint32_t>& bodies)
-      : functions(before.functions, bodies) {}
+      : functions(before.functions, bodies),
+        calls_by_class(functions, before.calls_by_class, bodies),
+        entered(functions, before.entered, bodies),
+        sink_facts(before.sink_facts, bodies) {}
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   const FunctionIndex functions;
+  const CallsByClass calls_by_class;
+  const Entered entered;
+  const FunctionResults<SinkFacts> sink_facts;
+  const WatchedBodies watched_bodies{functions};
   const Callers callers{functions};
   const DefaultDtypes default_dtypes{functions, callers};
   const ClassHierarchy classes{functions};

@@ -270,18 +270,15 @@ std::size_t object_arguments(const Instruction& sink, const Instruction& call) {
   return call.args.size() - std::min(positional, call.args.size());
 }
 
-Use use_of_operand(const FunctionIndex& index, const Instruction& call, std::size_t position,
-                   DtypeSet accepted) {
-  const std::vector<std::uint32_t> bodies = index.may_run(call);
+Use WatchedBodies::use_of_operand(const Instruction& call, std::size_t position, DtypeSet accepted) const {
+  const std::vector<std::uint32_t> bodies = index_.may_run(call);
   if (bodies.empty()) return Use::kHandedOn;  // in no file of the program
   Use out = Use::kNone;
-  // Each root asks again, and each trial of a fix.
   for (const std::uint32_t body : bodies) {
     Consulted::note_body(body);
-    const auto [known, fresh] = index.known_uses().try_emplace({body, position, accepted.bits()});
-    if (fresh)
-      known->second = static_cast<std::uint8_t>(Body(index, accepted).run({body, {{position, kTensor}}, {}}));
-    out = std::max(out, static_cast<Use>(known->second));
+    const auto [known, fresh] = known_.try_emplace({body, position, accepted.bits()});
+    if (fresh) known->second = Body(index_, accepted).run({body, {{position, kTensor}}, {}});
+    out = std::max(out, known->second);
   }
   return out;
 }

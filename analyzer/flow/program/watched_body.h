@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
+#include <tuple>
 
 #include "analyzer/flow/program/function_index.h"
 #include "rules/dtype/dtype_set.h"
@@ -23,8 +25,16 @@ enum class Use : std::uint8_t {
               // floating dtype beside `accepted`: it takes what it likes, whatever a contract says
 };
 
-// Of the argument at `position` of the function that `call` runs.
-Use use_of_operand(const FunctionIndex& index, const Instruction& call, std::size_t position,
-                   DtypeSet accepted);
+class WatchedBodies {
+ public:
+  explicit WatchedBodies(const FunctionIndex& index) : index_(index) {}
+  // Of the argument at `position` of the function that `call` runs.
+  Use use_of_operand(const Instruction& call, std::size_t position, DtypeSet accepted) const;
+
+ private:
+  const FunctionIndex& index_;
+  // Each root asks again, and each trial of a fix: by function, position and accepted dtypes.
+  mutable std::map<std::tuple<std::uint32_t, std::size_t, std::uint64_t>, Use> known_;
+};
 
 }  // namespace dtype_guard::flow

@@ -10,7 +10,8 @@ namespace {
 // What a set of functions leads to, through calls and lambdas that are made.
 class Reached {
  public:
-  explicit Reached(const FunctionIndex& index) : index_(index), reached_(index.module().functions.size()) {}
+  explicit Reached(const Program& program)
+      : entered_(program.entered), reached_(program.functions.module().functions.size()) {}
 
   bool contains(std::uint32_t function) const { return reached_[function]; }
   void add(std::uint32_t function) {
@@ -20,34 +21,12 @@ class Reached {
       work.pop_back();
       if (reached_[next]) continue;
       reached_[next] = true;
-      for (const std::uint32_t callee : callees(next)) work.push_back(callee);
+      for (const std::uint32_t callee : entered_.from(next)) work.push_back(callee);
     }
-  }
-  bool is_lambda(std::uint32_t function) const {
-    return index_.function(function).kind == FunctionKind::kLambda;
-  }
-  const std::vector<std::uint32_t>& callees(std::uint32_t function) {
-    std::optional<std::vector<std::uint32_t>>& known = index_.found_of(function).entered;
-    if (!known) known = find_callees(function);
-    return *known;
   }
 
  private:
-  std::vector<std::uint32_t> find_callees(std::uint32_t function) const {
-    std::vector<std::uint32_t> out;
-    if (is_registered_operator(index_.function(function).key))
-      return out;  // its kernel is for others as well
-    for (const Instruction* each : index_.effects(function).runs) {
-      for (const std::uint32_t found : index_.may_run(*each)) {
-        // Who has a function's address may call it from anywhere.
-        const bool by_address = each->op == Op::kClosure && !is_lambda(found);
-        if (!by_address) out.push_back(found);
-      }
-    }
-    return out;
-  }
-
-  const FunctionIndex& index_;
+  const Entered& entered_;
   std::vector<bool> reached_;
 };
 
@@ -69,7 +48,7 @@ const std::vector<std::uint32_t>& all_roots(const Program& program) {
   const auto count = static_cast<std::uint32_t>(functions.size());
   const UnitsWithMain units(index.module());
   std::vector<bool> chosen(count);
-  Reached reached(index);
+  Reached reached(program);
   const auto choose = [&](std::uint32_t each) {
     chosen[each] = true;
     reached.add(each);
@@ -80,7 +59,7 @@ const std::vector<std::uint32_t>& all_roots(const Program& program) {
   }
   std::vector<bool> called(count);
   for (std::uint32_t i = 0; i < count; ++i) {
-    for (const std::uint32_t callee : reached.callees(i)) called[callee] = called[callee] || callee != i;
+    for (const std::uint32_t callee : program.entered.from(i)) called[callee] = called[callee] || callee != i;
   }
   for (const bool entered : {false, true}) {  // then functions that only call each other
     for (std::uint32_t i = 0; i < count; ++i) {

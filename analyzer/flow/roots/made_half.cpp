@@ -173,7 +173,7 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
   std::optional<ClassesMadeHalf>& known = program_.made_half(setting_.name, torch_version_);
   const auto noted = [&]() -> const ClassesMadeHalf& {
     const bool some = !known->parameters.empty() || !known->buffers.empty();
-    effects_.tells_half_types_apart = effects_.tells_half_types_apart || some;
+    if (some) effects_.note_half_types_told_apart();
     return *known;
   };
   if (known) return noted();

@@ -33,90 +33,6 @@ std::vector<std::uint32_t> constructors_of_given(const FunctionIndex& index, con
   return out;
 }
 
-// Classes whose methods an object of a class, or of one that derives from it, may have.
-class Kin {
- public:
-  explicit Kin(const FunctionIndex& index) {
-    for (const ClassFacts& each : index.module().classes) {
-      std::set<std::string_view> own = {each.name};
-      std::vector<const ClassFacts*> work = {&each};
-      while (!work.empty()) {
-        const ClassFacts* next = work.back();
-        work.pop_back();
-        for (const std::string& base : next->bases) {
-          const ClassFacts* above = own.insert(base).second ? index.class_facts(base) : nullptr;
-          if (above) work.push_back(above);
-        }
-      }
-      for (const std::string_view one : own) of_[one].insert(own.begin(), own.end());
-    }
-  }
-  bool are(std::string_view one, std::string_view other) const {
-    const auto found = of_.find(one);
-    return one == other || (found != of_.end() && found->second.contains(other));
-  }
-
- private:
-  std::map<std::string_view, std::set<std::string_view>> of_;
-};
-
-// What each function calls. Where the front end found which method of an object's class is meant, only those
-// of its kin can run instead.
-class CallsByClass {
- public:
-  explicit CallsByClass(const FunctionIndex& index) : index_(index), kin_(index) {}
-  const std::vector<std::uint32_t>& of(std::uint32_t function) const {
-    std::optional<std::vector<std::uint32_t>>& known = index_.found_of(function).callees_by_class;
-    if (!known) known = find(function);
-    return *known;
-  }
-
- private:
-  std::vector<std::uint32_t> find(std::uint32_t function) const {
-    std::vector<std::uint32_t> out = index_.callees(function);
-    const std::set<std::uint32_t> strangers = strangers_of(function);
-    if (strangers.empty()) return out;
-    std::set<std::uint32_t> others;
-    each_run(function, [&](const std::string* owner, std::uint32_t one) {
-      if (!is_stranger(owner, one)) others.insert(one);
-    });
-    std::erase_if(out,
-                  [&](std::uint32_t each) { return strangers.contains(each) && !others.contains(each); });
-    return out;
-  }
-  bool is_stranger(const std::string* owner, std::uint32_t one) const {
-    return owner && !kin_.are(*owner, index_.function(one).class_name);
-  }
-  // What only a call of a named method might run.
-  std::set<std::uint32_t> strangers_of(std::uint32_t function) const {
-    std::set<std::uint32_t> out;
-    each_run(function, [&](const std::string* owner, std::uint32_t one) {
-      if (is_stranger(owner, one)) out.insert(one);
-    });
-    return out;
-  }
-  template <class Take>
-  void each_run(std::uint32_t function, const Take& take) const {
-    for (const Instruction* each : index_.effects(function).runs) {
-      const std::vector<std::uint32_t>& found = index_.may_run(*each);
-      const std::string* owner = found.empty() ? nullptr : owner_of(*each);
-      for (const std::uint32_t one : found) take(owner, one);
-    }
-  }
-  // The class whose method the call names; null where it names none.
-  const std::string* owner_of(const Instruction& each) const {
-    if (each.op != Op::kCall || !each.name.starts_with(kAttributeCall)) return nullptr;
-    const std::size_t key = each.name.find("::", kAttributeCall.size());
-    if (key == std::string::npos) return nullptr;
-    const std::vector<std::uint32_t>& named = index_.find(std::string_view(each.name).substr(key + 2));
-    if (named.size() != 1 || index_.function(named.front()).class_name.empty()) return nullptr;
-    return &index_.function(named.front()).class_name;
-  }
-
-  const FunctionIndex& index_;
-  Kin kin_;
-};
-
 using Lists = std::vector<std::vector<std::uint32_t>>;
 
 Lists callers_and_given_objects(const FunctionIndex& index) {
@@ -128,11 +44,10 @@ Lists callers_and_given_objects(const FunctionIndex& index) {
   return out;
 }
 
-Lists callers_by_class(const FunctionIndex& index) {
-  const CallsByClass calls(index);
-  Lists out(index.module().functions.size());
+Lists callers_by_class(const Program& program) {
+  Lists out(program.functions.module().functions.size());
   for (std::uint32_t i = 0; i < out.size(); ++i) {
-    for (const std::uint32_t callee : calls.of(i)) out[callee].push_back(i);
+    for (const std::uint32_t callee : program.calls_by_class.of(i)) out[callee].push_back(i);
   }
   return out;
 }
@@ -163,10 +78,8 @@ class Reach {
   std::vector<std::uint32_t> work_;
 };
 
-using Body = FunctionIndex::OfFunction::Body;
-
-Body look_at_body(const FunctionIndex& index, std::uint32_t function) {
-  Body out;
+SinkFacts look_at_body(const FunctionIndex& index, std::uint32_t function) {
+  SinkFacts out;
   for (const Block& block : index.function(function).blocks) {
     for (const Instruction& each : block.instructions) {
       if (each.op == Op::kSink) out.has_sink = true;
@@ -187,12 +100,11 @@ Body look_at_body(const FunctionIndex& index, std::uint32_t function) {
 }
 
 template <typename Has>
-std::vector<std::uint32_t> functions_with(const FunctionIndex& index, Has has) {
+std::vector<std::uint32_t> functions_with(const Program& program, Has has) {
+  const FunctionIndex& index = program.functions;
   std::vector<std::uint32_t> out;
   for (std::uint32_t i = 0; i < index.module().functions.size(); ++i) {
-    std::optional<Body>& known = index.found_of(i).body;
-    if (!known) known = look_at_body(index, i);
-    if (has(*known)) out.push_back(i);
+    if (has(program.sink_facts.of(i, [&] { return look_at_body(index, i); }))) out.push_back(i);
   }
   return out;
 }
@@ -208,14 +120,15 @@ std::vector<std::uint32_t> chosen(const std::vector<std::uint32_t>& roots, const
 // what it left there to be called counts.
 class ReachesSinks {
  public:
-  ReachesSinks(const FunctionIndex& index, const std::vector<std::uint32_t>& sinks)
-      : index_(index),
-        callers_(callers_by_class(index)),
+  ReachesSinks(const Program& program, const std::vector<std::uint32_t>& sinks)
+      : program_(program),
+        callers_(callers_by_class(program)),
         calls_(callers_, sinks),
         leaves_(callers_, makers()),
         turns_(callers_, makers_of_sine()) {}
   bool operator()(std::uint32_t root) const {
-    const std::vector<std::uint32_t> given = constructors_of_given(index_, index_.function(root));
+    const std::vector<std::uint32_t> given =
+        constructors_of_given(program_.functions, program_.functions.function(root));
     return calls_(root) || turns_(root) || std::any_of(given.begin(), given.end(), std::cref(leaves_)) ||
            std::any_of(given.begin(), given.end(), std::cref(turns_));
   }
@@ -223,38 +136,38 @@ class ReachesSinks {
  private:
   // What rotates by hand has its tables from its object or makes them.
   std::vector<std::uint32_t> makers_of_sine() const {
-    return functions_with(index_, [](const Body& each) { return each.makes_sine; });
+    return functions_with(program_, [](const SinkFacts& each) { return each.makes_sine; });
   }
   // Of lambdas that reach one, and of modules whose forward has a contract.
   std::vector<std::uint32_t> makers() const {
-    return functions_with(index_, [&](const Body& each) {
+    return functions_with(program_, [&](const SinkFacts& each) {
       return each.makes_attention ||
              std::any_of(each.closures.begin(), each.closures.end(), std::cref(calls_));
     });
   }
 
-  const FunctionIndex& index_;
+  const Program& program_;
   const Lists callers_;
   Reach calls_, leaves_, turns_;
 };
 }  // namespace
 
 namespace {
-std::vector<std::uint32_t> functions_with_sinks(const FunctionIndex& index) {
-  return functions_with(index, [](const Body& each) { return each.has_sink; });
+std::vector<std::uint32_t> functions_with_sinks(const Program& program) {
+  return functions_with(program, [](const SinkFacts& each) { return each.has_sink; });
 }
 
 // By function: how many calls lead to a sink at least.
-std::vector<std::size_t> distances(const FunctionIndex& index, const Callers& callers) {
-  const std::size_t count = index.module().functions.size();
+std::vector<std::size_t> distances(const Program& program) {
+  const std::size_t count = program.functions.module().functions.size();
   std::vector<std::size_t> out(count, count);
-  std::vector<std::uint32_t> level = functions_with_sinks(index);
+  std::vector<std::uint32_t> level = functions_with_sinks(program);
   for (std::size_t distance = 0; !level.empty(); ++distance) {
     std::vector<std::uint32_t> above;
     for (const std::uint32_t each : level) {
       if (out[each] <= distance) continue;
       out[each] = distance;
-      above.insert(above.end(), callers.of(each).begin(), callers.of(each).end());
+      above.insert(above.end(), program.callers.of(each).begin(), program.callers.of(each).end());
     }
     level = std::move(above);
   }
@@ -262,14 +175,14 @@ std::vector<std::size_t> distances(const FunctionIndex& index, const Callers& ca
 }
 }  // namespace
 
-std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
+std::vector<std::uint32_t> roots_that_reach_sinks(const Program& program,
                                                   const std::vector<std::uint32_t>& roots) {
-  return chosen(roots, ReachesSinks(index, functions_with_sinks(index)));
+  return chosen(roots, ReachesSinks(program, functions_with_sinks(program)));
 }
 
 std::vector<std::uint32_t> nearest_first(const Program& program, const std::vector<std::uint32_t>& roots) {
   const FunctionIndex& index = program.functions;
-  const std::vector<std::size_t> of = distances(index, program.callers);
+  const std::vector<std::size_t> of = distances(program);
   std::vector<std::pair<std::size_t, std::vector<std::uint32_t>>> together;
   const auto is_next = [&](std::uint32_t root) {
     const std::string& owner = index.function(root).class_name;

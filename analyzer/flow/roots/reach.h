@@ -12,7 +12,7 @@ namespace dtype_guard::flow {
 
 // Of `roots`, those from which a sink can be reached: through calls, lambdas that are made on the way, and
 // those that the constructors of the objects that a root is given leave there.
-std::vector<std::uint32_t> roots_that_reach_sinks(const FunctionIndex& index,
+std::vector<std::uint32_t> roots_that_reach_sinks(const Program& program,
                                                   const std::vector<std::uint32_t>& roots);
 
 // The roots with the fewest calls between them and a sink first; those of one class that stand together stay

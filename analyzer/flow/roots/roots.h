@@ -2,6 +2,7 @@
 // leaves open there.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +16,8 @@ enum class OtherCode : std::uint8_t { kLookedAt, kTrusted };
 
 class Roots {
  public:
-  Roots(const Subject& subject, RunningRoot& root, Names& names, Effects& effects, MadeObjects& made,
-        MadeHalf& made_half, Inputs& inputs, OtherMethods& others, Evaluator& evaluator)
+  Roots(const Subject& subject, RunningRoot& root, Names& names, Effects& effects, MadeHalf& made_half,
+        Inputs& inputs, OtherMethods& others, Evaluator& evaluator)
       : program_(subject.program),
         index_(subject.index),
         options_(subject.options),
@@ -26,22 +27,19 @@ class Roots {
         symbols_(names.symbols),
         ids_(names.ids),
         effects_(effects),
-        made_(made),
         made_half_(made_half),
         inputs_(inputs),
         others_(others),
         evaluator_(evaluator) {}
 
-  void evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others);
-  std::size_t find_witnesses(std::uint32_t root);  // witnesses.cpp: how many that the program itself makes
-  std::size_t find_calls(std::uint32_t root);      // handed.cpp: how many that hand it something known
+  void evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others, const RootCase& how);
+  // Of a function that is evaluated for what happens in it: what it leaves, where it returns.
+  std::optional<State> evaluate_caller(std::uint32_t function, const RootCase& how);
 
  private:
-  void evaluate_as(const std::string& type, std::uint32_t root, const RankFacts& proved, OtherCode others);
+  std::optional<State> run_as(const std::string& class_name, std::uint32_t function, const RankFacts& proved,
+                              OtherCode others);
   bool may_be_left_out(const Parameter& parameter) const;
-  void note_witnesses(const State& state);
-  void hand_over_arguments(const Function& root, std::vector<Value>& arguments, ContextId context,
-                           State& state);
 
   const Program& program_;
   const FunctionIndex& index_;
@@ -52,7 +50,6 @@ class Roots {
   SymbolSets& symbols_;
   Identities& ids_;
   Effects& effects_;
-  MadeObjects& made_;
   MadeHalf& made_half_;
   Inputs& inputs_;
   OtherMethods& others_;

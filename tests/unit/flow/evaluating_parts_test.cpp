@@ -27,14 +27,14 @@ TEST_CASE_METHOD(Code, "sinks: a layer whose weight has another dtype is recorde
   const std::vector<Input> mixed = {{"input", tensor(Dtype::kFloat32).alternatives(), 1},
                                     {"weight", tensor(Dtype::kBFloat16).alternatives(), 3}};
   sinks.record_operator(*activation, at(13), *linear, mixed, 1, state);
-  CHECK(effects.sinks.all(names.symbols, [](const SinkRecord&) { return std::nullopt; }).size() == 1);
+  CHECK(effects.sinks().all(names.symbols, [](const SinkRecord&) { return std::nullopt; }).size() == 1);
 }
 
 namespace {
 struct Operations : Code {
   Registrations registrations{program.functions, root, names, memory};
   Conversions conversions{program, root, names, effects, memory};
-  Ranks ranks{names, made, rounds, memory};
+  Ranks ranks{names, root, rounds, memory};
   Sinks sinks{subject, names, effects, questions, rounds, memory};
   Operators operators{subject, names, effects, rounds, memory, ranks};
   Dictionaries dictionaries{names, questions};
@@ -87,7 +87,7 @@ TEST_CASE_METHOD(Operations, "dictionaries: a text names the field that it is") 
 
 TEST_CASE_METHOD(Operations, "dynamic operators: an index takes what stands there, and x += y may be x + y") {
   DynamicOperators dynamic{names, rounds, memory, ranks, dictionaries, conversions, registrations, runs};
-  Objects objects{program.functions, names, made, questions, rounds, memory};
+  Objects objects{program.functions, names, sightings, questions, rounds, memory};
   give(8, objects.pack(*activation, at(8), state));
   give(14, Value(Alternative::integer(0)));
   const auto part = dynamic.dynamic_operation(*activation, at(15), state);
@@ -102,7 +102,7 @@ TEST_CASE_METHOD(Operations, "dynamic operators: an index takes what stands ther
 TEST_CASE_METHOD(Operations, "library modules: forward() is their operator on their parameters") {
   LibraryModules modules{subject, root,  names,     effects,      questions, rounds,
                          memory,  sinks, operators, dictionaries, runs};
-  Objects objects{program.functions, names, made, questions, rounds, memory};
+  Objects objects{program.functions, names, sightings, questions, rounds, memory};
   give(12, objects.library_module(*activation, at(12), state));
   const auto out = modules.library_forward(*activation, at(13), state);
   REQUIRE(out);
@@ -113,7 +113,7 @@ TEST_CASE_METHOD(Operations, "library modules: forward() is their operator on th
 namespace {
 struct Rooted : Operations {
   MadeHalf made_half{subject, work, names, effects, conversions, runs};
-  Inputs inputs{subject, root, names, effects, made, memory, made_half, runs};
+  Inputs inputs{subject, root, names, effects, memory, made_half, runs};
   Value layer(Dtype dtype, bool stated) {
     const Value handle = memory.shared_tensor(names.ids.object(3, &module, 1), HeapObject::Kind::kTensor,
                                               tensor(dtype), state, stated);
@@ -167,8 +167,8 @@ TEST_CASE_METHOD(Rooted, "other methods: what one of them narrows is in doubt") 
 }
 
 TEST_CASE_METHOD(Rooted, "escapes: unseen code may do anything to a list") {
-  Escapes escapes{subject, root, names, effects, made, questions, memory, sinks, inputs, runs};
-  Objects objects{program.functions, names, made, questions, rounds, memory};
+  Escapes escapes{subject, root, names, effects, questions, memory, sinks, inputs, runs};
+  Objects objects{program.functions, names, sightings, questions, rounds, memory};
   give(8, objects.pack(*activation, at(8), state));
   const Value given = escapes.unknown_call(*activation, at(18), state);
   CHECK(given.begin()->kind == Kind::kUnknown);
@@ -178,7 +178,7 @@ TEST_CASE_METHOD(Rooted, "escapes: unseen code may do anything to a list") {
 TEST_CASE_METHOD(Rooted, "calls: the callee runs with its arguments, defaults among them") {
   LibraryModules modules{subject, root,  names,     effects,      questions, rounds,
                          memory,  sinks, operators, dictionaries, runs};
-  Escapes escapes{subject, root, names, effects, made, questions, memory, sinks, inputs, runs};
+  Escapes escapes{subject, root, names, effects, questions, memory, sinks, inputs, runs};
   Calls calls{subject,       root,   names,   effects, questions,    memory,
               registrations, inputs, escapes, modules, dictionaries, runs};
   CHECK(calls.call_instruction(*activation, at(17), state));
@@ -198,8 +198,8 @@ TEST_CASE_METHOD(Rooted, "stubs: a function with a source is itself") {
 
 TEST_CASE_METHOD(Rooted, "roots: the setting fills the parameters, and a constructor the object") {
   OtherMethods others{program, names, effects, memory, inputs, runs};
-  Roots roots{subject, root, names, effects, made, made_half, inputs, others, runs};
-  roots.evaluate_root(find("layer_run"), {}, OtherCode::kTrusted);
+  Roots roots{subject, root, names, effects, made_half, inputs, others, runs};
+  roots.evaluate_root(find("layer_run"), {}, OtherCode::kTrusted, {});
   REQUIRE(runs.called == std::vector<std::uint32_t>{find("layer_made"), find("layer_run")});
   REQUIRE(runs.handed.size() == 2);
   CHECK(runs.handed[0].begin()->kind == Kind::kObject);

@@ -8,8 +8,9 @@
 #include <vector>
 
 #include "analyzer/flow/engine/evaluator.h"
-#include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/engine/running_root.h"
+#include "analyzer/flow/engine/sightings.h"
 #include "analyzer/flow/engine/work.h"
 #include "analyzer/flow/ir/text.h"
 
@@ -169,7 +170,7 @@ struct Code {
   Names names;
   RunningRoot root;
   Effects effects;
-  MadeObjects made;
+  Sightings sightings;
   Work work;
   Runs runs;
   std::uint32_t function = 0;

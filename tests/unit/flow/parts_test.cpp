@@ -56,7 +56,7 @@ TEST_CASE_METHOD(Code, "memory: what unknown code was handed is not known any mo
 }
 
 TEST_CASE_METHOD(Code, "objects: a copy of a list is another list") {
-  Objects objects{program.functions, names, made, questions, rounds, memory};
+  Objects objects{program.functions, names, sightings, questions, rounds, memory};
   give(8, objects.pack(*activation, at(8), state));
   const Value copy = objects.copy_of(*activation, at(9), state);
   REQUIRE(copy.single());
@@ -74,7 +74,7 @@ TEST_CASE_METHOD(Code, "registrations and conversions: a parameter has the dtype
   conversions.retype(*activation, with(Op::kRetype), state);
   REQUIRE(memory.tensors(state, weight).size() == 1);
   CHECK(memory.tensors(state, weight).front().dtype == Dtype::kBFloat16);
-  CHECK(effects.converted_to_half);
+  CHECK(effects.converted_to_half());
   CHECK(!conversions.was_assumed(weight.single()->object));
 }
 
@@ -91,7 +91,7 @@ TEST_CASE_METHOD(Code, "registrations: what a callee did to a tensor its caller 
 }
 
 TEST_CASE_METHOD(Code, "ranks: what is asked of a tensor is its rank, and a comparison proves it") {
-  Ranks ranks{names, made, rounds, memory};
+  Ranks ranks{names, root, rounds, memory};
   Alternative x = Alternative::tensor(Dtype::kFloat32, Rank{});
   x.rank = ranks.own_rank(*activation, at(1), x.rank);
   CHECK(x.rank.symbol != 0);
@@ -139,7 +139,7 @@ TEST_CASE_METHOD(Code, "dtype state: what was saved comes back") {
   dtypes.set_autocast(with(Op::kSetAutocast), state);
   CHECK(state.autocast.may_be_on);
   CHECK(!state.autocast.may_be_off);
-  CHECK(effects.tells_half_types_apart);
+  CHECK(effects.tells_half_types_apart());
   Instruction restore;
   restore.args.push_back({"", 7});
   give(7, saved);

@@ -22,20 +22,20 @@ std::optional<SymbolSets::Symbol> marked(const SinkRecord&) { return kMark; }
 // Effects in which every member says `before`, changed in all of them.
 struct Run {
   Run() {
-    effects.sinks.add(at(instruction, 1));
-    effects.inputs = {Value::none()};
-    effects.steps = 7;
+    effects.sinks().add(at(instruction, 1));
+    (void)effects.as_input(Value::none());
+    for (int i = 0; i < 7; ++i) effects.count_step();
   }
   void change() {
-    effects.sinks.add(at(instruction, 2));
-    effects.inputs.clear();
-    effects.converted_to_half = true;
-    effects.steps = 70;
+    effects.sinks().add(at(instruction, 2));
+    (void)effects.as_input(Value::unknown());
+    effects.note_conversion_to_half();
+    effects.count_step();
   }
-  bool sinks_are_back() const { return effects.sinks.all(SymbolSets(), unmarked).front().function == 1; }
-  bool inputs_are_back() const { return effects.inputs.size() == 1; }
-  bool conversion_is_back() const { return !effects.converted_to_half; }
-  bool steps_are_back() const { return effects.steps == 7; }
+  bool sinks_are_back() const { return effects.sinks().all(SymbolSets(), unmarked).front().function == 1; }
+  bool inputs_are_back() const { return effects.inputs().size() == 1; }
+  bool conversion_is_back() const { return !effects.converted_to_half(); }
+  bool steps_are_back() const { return effects.steps() == 7; }
 
   Instruction instruction;
   Effects effects;
@@ -65,8 +65,8 @@ TEST_CASE("a run apart begins without effects and leaves none, in what names bel
   const Origins::Run before = names.origins.run();
   {
     const RunApart apart(run.effects, names);
-    CHECK(run.effects.inputs.empty());
-    CHECK(run.effects.steps == 0);
+    CHECK(run.effects.inputs().empty());
+    CHECK(run.effects.steps() == 0);
     CHECK_FALSE(names.ids.stands_for_several(mine));
     CHECK(names.origins.run() != before);
     run.change();

@@ -20,11 +20,7 @@ bool is_parallel_loop(const Instruction& call) { return is_named(Named::kRunsBod
 bool keeps(std::string_view operation) {
   const std::size_t scope = operation.rfind("::");
   const std::string_view name = operation.substr(scope == std::string_view::npos ? 0 : scope + 2);
-  for (const std::string_view each : {"emplace", "try_emplace", "emplace_back", "emplace_front", "push_back",
-                                      "push_front", "push", "insert", "insert_or_assign", "make_pair"}) {
-    if (name == each) return true;
-  }
-  return false;
+  return is_named(Named::kKeepsArgument, name);
 }
 
 // What an object that is still being made will hold one day is not known.
@@ -118,10 +114,10 @@ void Escapes::escape(const Activation& activation, const Instruction& instructio
 std::optional<State> Escapes::after_escape(const Activation& activation, const Instruction& instruction,
                                            const Alternative& closure, Escape how, const State& state) {
   const Function& lambda = index_.function(closure.function);
-  if (lambda.kind != FunctionKind::kLambda || lambda.foreign || effects_.steps > options_.step_budget / 2)
+  if (lambda.kind != FunctionKind::kLambda || lambda.foreign || effects_.steps() > options_.step_budget / 2)
     return {};
   const bool captures = !state.find(closure.object)->cells.empty();
-  if (made_.being_made > 0 || (captures && makes_object(activation))) return {};
+  if (root_.objects_in_making > 0 || (captures && makes_object(activation))) return {};
   const bool has_tensors = std::any_of(lambda.parameters.begin(), lambda.parameters.end(), is_tensor);
   const bool from_setting = !has_tensors || may_be_handed_inputs(activation, instruction, lambda, how, state);
   State branch = state;

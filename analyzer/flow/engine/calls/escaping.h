@@ -11,8 +11,7 @@ namespace dtype_guard::flow {
 class Escapes {
  public:
   Escapes(const Subject& subject, const RunningRoot& root, Names& names, Effects& effects,
-          const MadeObjects& made, Questions& questions, Memory& memory, Sinks& sinks, Inputs& inputs,
-          Evaluator& evaluator)
+          Questions& questions, Memory& memory, Sinks& sinks, Inputs& inputs, Evaluator& evaluator)
       : program_(subject.program),
         index_(subject.index),
         options_(subject.options),
@@ -21,7 +20,6 @@ class Escapes {
         symbols_(names.symbols),
         ids_(names.ids),
         effects_(effects),
-        made_(made),
         questions_(questions),
         memory_(memory),
         sinks_(sinks),
@@ -48,7 +46,6 @@ class Escapes {
   SymbolSets& symbols_;
   Identities& ids_;
   Effects& effects_;
-  const MadeObjects& made_;
   Questions& questions_;
   Memory& memory_;
   Sinks& sinks_;

@@ -143,7 +143,7 @@ bool refine_count(State& state, const Instruction& comparison, bool wanted) {
 
 // A rank that is not known is the rank of that value; of one that a loop makes, until its next round.
 Rank Ranks::own_rank(const Activation& activation, const Instruction& instruction, Rank rank) {
-  if (rank.wrapped || rank.symbol || rank.is_exact() || made_.being_made > 0) return rank;
+  if (rank.wrapped || rank.symbol || rank.is_exact() || root_.objects_in_making > 0) return rank;
   for (const Activation* each = &activation; each; each = each->caller) {
     if (each->code.kind == FunctionKind::kLambda) return rank;
   }

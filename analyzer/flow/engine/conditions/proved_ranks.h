@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/engine/running_root.h"
 #include "analyzer/flow/engine/sink_record.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/values/ranks.h"
@@ -17,8 +17,8 @@ bool refine_count(State& state, const Instruction& comparison, bool wanted);
 
 class Ranks {
  public:
-  Ranks(Names& names, const MadeObjects& made, Rounds& rounds, Memory& memory)
-      : ids_(names.ids), made_(made), rounds_(rounds), memory_(memory) {}
+  Ranks(Names& names, const RunningRoot& root, Rounds& rounds, Memory& memory)
+      : ids_(names.ids), root_(root), rounds_(rounds), memory_(memory) {}
 
   RankInputs rank_inputs(const Instruction& instruction, State& state);
   void prove_ranks(const Operator& op, const Instruction& instruction, State& state);
@@ -32,7 +32,7 @@ class Ranks {
   bool learn(State& state, const Value& tensor, const Rank& interval);
 
   Identities& ids_;
-  const MadeObjects& made_;
+  const RunningRoot& root_;
   Rounds& rounds_;
   Memory& memory_;
 };

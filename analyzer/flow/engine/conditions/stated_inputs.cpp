@@ -74,12 +74,12 @@ bool Conditions::state_one_of(State& state, const std::vector<Argument>& parts, 
   std::vector<Value> stated;
   for (const Argument& each : parts) {
     State with = before;
-    const std::size_t known = effects_.inputs.size();
+    const std::size_t known = effects_.inputs().size();
     if (!state_part(with, each)) continue;
     const bool is_guessed = with.other_inputs_are_guessed || (possible && state.other_inputs_are_guessed);
     if (++possible == 1) {
       state = std::move(with);
-      stated.assign(effects_.inputs.begin() + static_cast<std::ptrdiff_t>(known), effects_.inputs.end());
+      stated.assign(effects_.inputs().begin() + static_cast<std::ptrdiff_t>(known), effects_.inputs().end());
     }
     state.other_inputs_are_guessed = is_guessed;
   }
@@ -115,7 +115,7 @@ bool Conditions::state_input(const Activation& activation, State& state, ValueId
   if (is_floating(dtype)) {
     state.other_inputs_are_guessed = true;
     const Instruction* question = activation.info.definition(asked);
-    effects_.sinks.note_guessed(activation.context, question, state.guards, is_repeated(activation));
+    effects_.sinks().note_guessed(activation.context, question, state.guards, is_repeated(activation));
   }
   return replace_everywhere(state, input, after) && replace_everywhere(state, before, stated(before));
 }

@@ -97,8 +97,9 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   return result.is_bottom() ? Value::none() : result;
 }
 
-void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others) {
-  roots_.evaluate_root(function, proved, others);
+void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others,
+                           const RootCase& how) {
+  roots_.evaluate_root(function, proved, others, how);
 }
 
 Value Engine::object_asked_for(const std::string& class_name, const Activation& activation,
@@ -191,7 +192,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
   activation.block = block;
   ids_.set_in_round(is_repeated(activation));
   for (const Instruction& instruction : activation.code.blocks[block].instructions) {
-    if (++effects_.steps > options_.step_budget) {
+    if (effects_.count_step() > options_.step_budget) {
       throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
     }
     work_.add_step(ids_.count_of_objects() + kObjectsForGuard * state.guards.size());
@@ -242,10 +243,10 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         return out;
       }
       default:
-        if (made_.watched_call == &instruction) made_.arrived = state;
+        if (sightings_.is_looked_for(instruction)) sightings_.note_arrival(state);
         if (!transfer(activation, instruction, state)) return out;
         // What runs there was handed its arguments.
-        if (made_.watched_call == &instruction && !calls_.followed().lost.contains(&instruction))
+        if (sightings_.is_looked_for(instruction) && !calls_.followed().lost.contains(&instruction))
           throw NothingToHand();
         if (watched_) note_watched(instruction, state);
     }

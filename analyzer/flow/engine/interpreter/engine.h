@@ -22,7 +22,7 @@
 #include "analyzer/flow/engine/operations/marks.h"
 #include "analyzer/flow/engine/operations/scalars.h"
 #include "analyzer/flow/engine/watched_values.h"
-#include "analyzer/flow/roots/roots.h"
+#include "analyzer/flow/roots/known_cases.h"
 
 namespace dtype_guard::flow {
 
@@ -34,12 +34,11 @@ class Engine final : public Evaluator {
   // Evaluates the function with inputs from the setting. Throws BudgetExceeded, and then keeps no records of
   // it. `proved` is taken for granted of ranks.
   void evaluate_root(std::uint32_t function, const RankFacts& proved = {},
-                     OtherCode others = OtherCode::kLookedAt);
+                     OtherCode others = OtherCode::kLookedAt, const RootCase& how = {});
   std::size_t count_of_objects() const { return ids_.count_of_objects(); }
-  MadeObjects& objects() { return made_; }
-  const MadeObjects& objects() const { return made_; }
-  Roots& roots() { return roots_; }
-  bool tells_half_types_apart() const { return effects_.tells_half_types_apart; }
+  const RootCase& root_case() const { return root_.how; }  // of the last root
+  KnownCases& known_cases() { return known_cases_; }
+  bool tells_half_types_apart() const { return effects_.tells_half_types_apart(); }
   // What a call proves of ranks that are the same in all of the root, unless it throws.
   RankFacts proved_by(const SinkRecord& record) const { return ranks_.proved_by(record); }
 
@@ -48,8 +47,10 @@ class Engine final : public Evaluator {
   std::vector<SinkRecord> records() const { return sinks_.records(); }
   const FollowedCalls& calls() const { return calls_.followed(); }
   const Origins& origins() const { return names_.origins; }
-  bool converted_to_half() const { return effects_.converted_to_half; }  // the code did that to a module
-  std::size_t steps() const { return effects_.steps + made_.steps; }     // of the last root and its objects
+  bool converted_to_half() const { return effects_.converted_to_half(); }  // the code did that to a module
+  std::size_t steps() const {
+    return effects_.steps() + inputs_.steps();
+  }  // of the last root and its objects
   SymbolSets& symbols() { return symbols_; }
   const Program& program() const { return subject_.program; }
   void watch(WatchedValues* watched) {
@@ -84,7 +85,7 @@ class Engine final : public Evaluator {
   Identities& ids_ = names_.ids;
   RunningRoot root_;
   Effects effects_;
-  MadeObjects made_;
+  Sightings sightings_;
   WatchedValues* watched_ = nullptr;
   std::set<std::uint32_t> ran_;
 
@@ -93,16 +94,16 @@ class Engine final : public Evaluator {
   Questions questions_{names_};
   Rounds rounds_{names_};
   Memory memory_{subject_.program, names_, questions_, rounds_};
-  Objects objects_{index_, names_, made_, questions_, rounds_, memory_};
+  Objects objects_{index_, names_, sightings_, questions_, rounds_, memory_};
   Conversions conversions_{subject_.program, root_, names_, effects_, memory_};
   Registrations registrations_{index_, root_, names_, memory_};
-  Ranks ranks_{names_, made_, rounds_, memory_};
+  Ranks ranks_{names_, root_, rounds_, memory_};
   Conditions conditions_{subject_.program, effects_, memory_, *this};
   Casts casts_{names_, memory_};
   Marks marks_{names_, memory_};
   Sinks sinks_{subject_, names_, effects_, questions_, rounds_, memory_};
   MadeHalf made_half_{subject_, work_, names_, effects_, conversions_, *this};
-  Inputs inputs_{subject_, root_, names_, effects_, made_, memory_, made_half_, *this};
+  Inputs inputs_{subject_, root_, names_, effects_, memory_, made_half_, *this};
   OtherMethods others_{subject_.program, names_, effects_, memory_, inputs_, *this};
   Operators operators_{subject_, names_, effects_, rounds_, memory_, ranks_};
   Scalars scalars_{subject_, names_, effects_, questions_, memory_, ranks_};
@@ -111,10 +112,11 @@ class Engine final : public Evaluator {
                             dictionaries_, conversions_, registrations_, *this};
   LibraryModules modules_{subject_, root_,  names_,     effects_,      questions_, rounds_,
                           memory_,  sinks_, operators_, dictionaries_, *this};
-  Escapes escapes_{subject_, root_, names_, effects_, made_, questions_, memory_, sinks_, inputs_, *this};
+  Escapes escapes_{subject_, root_, names_, effects_, questions_, memory_, sinks_, inputs_, *this};
   Calls calls_{subject_,       root_,   names_,   effects_, questions_,    memory_,
                registrations_, inputs_, escapes_, modules_, dictionaries_, *this};
-  Roots roots_{subject_, root_, names_, effects_, made_, made_half_, inputs_, others_, *this};
+  Roots roots_{subject_, root_, names_, effects_, made_half_, inputs_, others_, *this};
+  KnownCases known_cases_{subject_, names_, effects_, sightings_, inputs_, roots_};
 };
 
 }  // namespace dtype_guard::flow

@@ -54,7 +54,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kOperator:
       if (operators_.cannot_store(activation, instruction, state))
         return false;  // what follows is not reached
-      if (made_.called_by_defaults && is_part_of_none(instruction, state))
+      if (root_.how.called_by_defaults && is_part_of_none(instruction, state))
         return false;  // a call that throws is none that leaves its arguments out
       return set(operation(activation, instruction, state));
     case Op::kDtypeOf:

@@ -130,7 +130,7 @@ void Conversions::retype(const Activation& activation, const Instruction& instru
   how.aim_at(target, state, ids_.in_round());
   for (const Alternative& each : target) {
     const bool to_half = known && is_half(dtypes[0].dtype);
-    effects_.converted_to_half = effects_.converted_to_half || (to_half && each.kind == Kind::kObject);
+    if (to_half && each.kind == Kind::kObject) effects_.note_conversion_to_half();
     const bool module = each.kind == Kind::kObject || each.kind == Kind::kUnknown;
     state.module_is_half = state.module_is_half || (to_half && module);
     const bool which = each.kind != Kind::kReference || target.single();  // of several places, one changes

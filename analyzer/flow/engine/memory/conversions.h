@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "analyzer/flow/engine/memory/memory.h"
-#include "analyzer/flow/engine/speculation.h"
+#include "analyzer/flow/engine/running_root.h"
 
 namespace dtype_guard::flow {
 

@@ -24,14 +24,11 @@ class Memory {
         questions_(questions),
         rounds_(rounds) {}
 
-  // places.cpp
-  Target resolve(const Activation& activation, const State& state, const Place& place);
+  // cells.cpp
   Value read(const State& state, const Location& location);
   Value read(const State& state, const Target& target);
   void write(State& state, const Target& target, const Value& value);
   void write(State& state, const Location& location, const Value& value, bool strong);
-  Value load(const Activation& activation, const Instruction& instruction, const State& state);
-  Value address(const Activation& activation, const Instruction& instruction, const State& state);
   Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,
                       bool stated = false);
   void havoc(State& state, const Value& value);
@@ -45,6 +42,11 @@ class Memory {
   bool is_list(const State& state, const Value& value);                 // or the address of one
   Alternative described(const Alternative& data, Alternative seen, std::uint32_t function,
                         const Instruction* by);
+
+  // places.cpp
+  Target resolve(const Activation& activation, const State& state, const Place& place);
+  Value load(const Activation& activation, const Instruction& instruction, const State& state);
+  Value address(const Activation& activation, const Instruction& instruction, const State& state);
 
  private:
   void follow(const State& state, const Alternative& from, const Place::Step& step, Target& out, int depth);

@@ -21,8 +21,7 @@ Value Objects::allocate(const Activation& activation, const Instruction& instruc
   object.type = instruction.name;
   object.symbols = questions_.asked(activation, instruction, state);
   if (instruction.op == Op::kObject) {
-    if (!made_.watched.empty() && object.type == made_.watched)
-      made_.noted.push_back({id, {activation.function, &instruction}});
+    sightings_.note_object(id, object.type, {activation.function, &instruction});
     state.put(id, std::move(object));
     return Value(Alternative::at(Kind::kObject, id));
   }

@@ -1,20 +1,20 @@
 // Things with identity: instances, containers, closures, library modules and buffers.
 #pragma once
 
-#include "analyzer/flow/engine/made_objects.h"
 #include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/engine/sightings.h"
 
 namespace dtype_guard::flow {
 
 class Objects {
  public:
-  Objects(const FunctionIndex& index, Names& names, MadeObjects& made, Questions& questions, Rounds& rounds,
-          Memory& memory)
+  Objects(const FunctionIndex& index, Names& names, Sightings& sightings, Questions& questions,
+          Rounds& rounds, Memory& memory)
       : index_(index),
         origins_(names.origins),
         symbols_(names.symbols),
         ids_(names.ids),
-        made_(made),
+        sightings_(sightings),
         questions_(questions),
         rounds_(rounds),
         memory_(memory) {}
@@ -38,7 +38,7 @@ class Objects {
   Origins& origins_;
   SymbolSets& symbols_;
   Identities& ids_;
-  MadeObjects& made_;
+  Sightings& sightings_;
   Questions& questions_;
   Rounds& rounds_;
   Memory& memory_;

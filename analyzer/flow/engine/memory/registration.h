@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyzer/flow/engine/memory/memory.h"
+#include "analyzer/flow/engine/running_root.h"
 #include "analyzer/flow/engine/tensor_changes.h"
 
 namespace dtype_guard::flow {

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "rules/operators/library_names.h"
 
@@ -18,8 +19,6 @@ constexpr std::string_view kInstalled = "installed::";
 constexpr std::string_view kNumber = "number::";
 // Of a store; what stands in `places` is a tensor with dimensions.
 constexpr std::string_view kStored = "value", kAt = "at", kKey = "key", kPlaces = "places";
-
-bool is_slices(std::string_view how) { return how == "slice" || how == "part" || how == "new_dimension"; }
 
 // What arithmetic makes of things that nothing is known of.
 bool is_of_unknown_dtype(const Alternative& each) {
@@ -48,10 +47,6 @@ Rank rank_of_part(const Rank& whole, const std::string& how, bool is_one) {
   return whole.min >= 2 ? Rank::at_least(1) : Rank{};
 }
 }  // namespace
-
-bool takes_slices(const Instruction& subscript) {
-  return subscript.args.size() > 1 && is_slices(subscript.args[1].name);
-}
 
 // The element of a container that an index means; of any, where it is not constant.
 Key DynamicOperators::element_key(const Activation& activation, const Instruction& instruction,

@@ -10,6 +10,7 @@
 #include "analyzer/flow/engine/evaluator.h"
 #include "analyzer/flow/engine/operations/bound_arguments.h"
 #include "analyzer/flow/engine/operations/operators.h"
+#include "analyzer/flow/engine/running_root.h"
 #include "analyzer/flow/engine/sinks/sinks.h"
 #include "analyzer/flow/settings/module_types.h"
 

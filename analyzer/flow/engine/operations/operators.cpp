@@ -279,8 +279,10 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
                           Operands given, const Rank& rank, const Value& too_many, const State& state,
                           std::vector<Refused>* refused) {
   std::vector<Input>& inputs = given.inputs;
-  if (!effects_.tells_half_types_apart)
-    effects_.tells_half_types_apart = flow::tells_half_types_apart(op, options_.device, torch_version_);
+  if (!effects_.tells_half_types_apart()) {
+    if (flow::tells_half_types_apart(op, options_.device, torch_version_))
+      effects_.note_half_types_told_apart();
+  }
   // Rules speak of the table's first argument, wherever the call has it.
   const auto first = std::find_if(inputs.begin(), inputs.end(), [&](const Input& each) {
     return !op.arguments.empty() && each.argument == op.arguments.front();

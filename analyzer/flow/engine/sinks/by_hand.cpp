@@ -60,7 +60,7 @@ void Sinks::record_handed_on(const Activation& activation, const Instruction& in
 void Sinks::record_rotation(SinkPlace place, const Activation& activation, const Instruction& instruction,
                             const std::vector<Value>& turned, State& state) {
   const Api& api = rotation_by_hand();
-  effects_.sinks.forget(activation.context, instruction);
+  effects_.sinks().forget(activation.context, instruction);
   if (is_contradicted(state)) return;
   SinkRecord record = record_of(api, activation, instruction, state);
   record.place = place;
@@ -81,13 +81,13 @@ void Sinks::record_rotation(SinkPlace place, const Activation& activation, const
   Alternative x = Alternative::tensor(origins_.find(widened->origin)->before, {});
   x.assumed = widened->assumed;
   record.operands.insert(record.operands.begin(), operand(api.operands.front().role, {x}));
-  effects_.sinks.add(std::move(record));
+  effects_.sinks().add(std::move(record));
 }
 
 // Of a condition that is known to fail the comparison that makes it fail.
 void Sinks::record_check(const Activation& activation, const Instruction& check, ValueId fact, bool wanted,
                          bool fails, State& state) {
-  effects_.sinks.forget(activation.context, check);
+  effects_.sinks().forget(activation.context, check);
   if (!fails || is_contradicted(state)) return;
   for (int i = 0; i < kMaxWalk; ++i) {
     const Instruction* made = activation.info.definition(fact);
@@ -117,7 +117,7 @@ void Sinks::record_check(const Activation& activation, const Instruction& check,
       record.operands.push_back(
           operand(side.role, memory_.tensors(state, value(state, first->source)), first->source));
     }
-    effects_.sinks.add(std::move(record));
+    effects_.sinks().add(std::move(record));
     return;
   }
 }

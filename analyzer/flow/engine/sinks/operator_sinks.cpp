@@ -84,12 +84,12 @@ void Sinks::record_operator(const Activation& activation, const Instruction& ins
   }
   if (pair.size() != 2 || (store && may_take_any_dtype(inputs, watched.back()))) return;
   if (layer && !may_differ(pair[0]->alternatives, pair[1]->alternatives))
-    return effects_.sinks.forget(at, instruction);
+    return effects_.sinks().forget(at, instruction);
   std::uint8_t lineage = kNoLineage;
   for (const Input* each : pair) {
     for (const Alternative& one : each->alternatives) {
       lineage |= one.lineage;
-      if (!store && (one.lineage & kScores)) effects_.sinks.note_attention(one.products, symbols_);
+      if (!store && (one.lineage & kScores)) effects_.sinks().note_attention(one.products, symbols_);
     }
   }
   SinkRecord record = record_of(*api, activation, instruction, state);
@@ -103,15 +103,15 @@ void Sinks::record_operator(const Activation& activation, const Instruction& ins
   }
   if (store) {
     record.place = SinkPlace::kStore;
-    effects_.sinks.add_store(std::move(record));
+    effects_.sinks().add_store(std::move(record));
   } else if (layer) {
     record.place = SinkPlace::kLayer;
-    effects_.sinks.note_layer(ids_.symbol(at, &instruction, kOperatorMark), symbols_);
-    effects_.sinks.add(std::move(record));
+    effects_.sinks().note_layer(ids_.symbol(at, &instruction, kOperatorMark), symbols_);
+    effects_.sinks().add(std::move(record));
   } else if (is_of_attention(lineage)) {
-    effects_.sinks.add(std::move(record));
+    effects_.sinks().add(std::move(record));
   } else {
-    effects_.sinks.add_other_product(std::move(record));
+    effects_.sinks().add_other_product(std::move(record));
   }
 }
 
@@ -138,7 +138,7 @@ Value Sinks::marked(const Activation& activation, const Instruction& instruction
   if (layer_contract(op)) {
     const auto own = ids_.known_symbol(at, &instruction, kOperatorMark);
     const SymbolSetId mark = own ? symbols_.of(*own) : 0;
-    return marked_by_layers(result, inputs, mark, effects_.sinks.marks_of_layers(), symbols_);
+    return marked_by_layers(result, inputs, mark, effects_.sinks().marks_of_layers(), symbols_);
   }
   const bool store = store_contract(op) != nullptr;
   if (!store && !product_contract(op.name, instruction, activation.info)) return result;

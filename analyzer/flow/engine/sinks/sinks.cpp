@@ -150,8 +150,8 @@ const std::set<std::string>& Sinks::open_roles(const Api& api, const Activation&
       continue;
     }
     const Use use = holds ? Use::kHandedOn
-                          : use_of_operand(index_, *body, i + object_arguments(instruction, *body),
-                                           api.accepted(operand->role));
+                          : bodies_.use_of_operand(*body, i + object_arguments(instruction, *body),
+                                                   api.accepted(operand->role));
     if (use == Use::kHandedOn) known->second.insert(operand->role);
     if (use == Use::kOwn && !operand->optional && role_kind(operand->role) != RoleKind::kIndex) {
       known->second.clear();
@@ -220,7 +220,7 @@ void Sinks::record_module(const Api& api, const Activation& activation, const In
     record.operands.push_back(
         {operand->role, arrived(argument(state, instruction, i), record, state), instruction.args[i].value});
   }
-  effects_.sinks.add(std::move(record));
+  effects_.sinks().add(std::move(record));
 }
 
 namespace {
@@ -240,7 +240,7 @@ Value Sinks::sink(const Api& of_device, const Activation& activation, const Inst
                           is_for_no_kernel(Value(memory_.tensors(state, argument(state, instruction, 0))));
   const Api* wide = falls_back ? options_.contracts->named(instruction.name, torch_version_) : nullptr;
   const Api& api = wide ? *wide : of_device;
-  effects_.tells_half_types_apart = effects_.tells_half_types_apart || takes_one_half_type(api);
+  if (takes_one_half_type(api)) effects_.note_half_types_told_apart();
   const std::set<std::string>& open = open_roles(api, activation, instruction);
   if (open.empty() && !instruction.result) return {};
   SinkRecord record = record_of(api, activation, instruction, state);
@@ -253,12 +253,12 @@ Value Sinks::sink(const Api& of_device, const Activation& activation, const Inst
   const bool several = instruction.result && !api.results.empty();
   const Value result = several ? several_results(activation, instruction, record, state)
                                : sink_result(record, instruction, state);
-  if (!is_contradicted(state)) effects_.sinks.add(std::move(record));
+  if (!is_contradicted(state)) effects_.sinks().add(std::move(record));
   return result.is_bottom() ? Value::unknown(questions_.asked(activation, instruction, state)) : result;
 }
 
 std::vector<SinkRecord> Sinks::records() const {
-  return effects_.sinks.all(symbols_, [&](const SinkRecord& record) {
+  return effects_.sinks().all(symbols_, [&](const SinkRecord& record) {
     return ids_.known_symbol(record.context, record.instruction, kOperatorMark);
   });
 }

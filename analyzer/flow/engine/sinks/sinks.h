@@ -28,6 +28,7 @@ class Sinks {
   Sinks(const Subject& subject, Names& names, Effects& effects, Questions& questions, Rounds& rounds,
         Memory& memory)
       : index_(subject.index),
+        bodies_(subject.program.watched_bodies),
         options_(subject.options),
         torch_version_(subject.torch_version),
         origins_(names.origins),
@@ -75,6 +76,7 @@ class Sinks {
 
   static constexpr int kOperatorMark = 1;
   const FunctionIndex& index_;
+  const WatchedBodies& bodies_;
   const AnalysisOptions& options_;
   const std::string& torch_version_;
   Origins& origins_;

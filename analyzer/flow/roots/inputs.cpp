@@ -1,16 +1,36 @@
-// Objects that a setting fills: what a root is a method of, and what it or a constructor is handed.
+// What the setting hands in: parameters, and objects that it fills, made by their constructors, which are
+// handed parameters in turn.
+#include "analyzer/flow/roots/inputs.h"
+
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/default_functions.h"
-#include "analyzer/flow/roots/inputs.h"
+#include "analyzer/flow/ir/list_or_none.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "analyzer/flow/values/ranks.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 constexpr int kMaxNestedObjects = 3;
+constexpr std::string_view kMask = "mask";  // attention_mask, key_padding_mask
+
+// What is called a mask says something of each position, so that it has dimensions.
+Rank rank_of(const Parameter& parameter) { return Rank::at_least(parameter.name.ends_with(kMask) ? 1 : 0); }
+
+// What is being made, until that is left, by an exception too.
+class Making {
+ public:
+  explicit Making(int& depth) : depth_(++depth) {}
+  ~Making() { --depth_; }
+  Making(const Making&) = delete;
+  Making& operator=(const Making&) = delete;
+
+ private:
+  int& depth_;
+};
 }  // namespace
 
 // Steps and effects of it are its own: a root that needs it takes over the effects.
@@ -23,18 +43,17 @@ MadeObject Inputs::make_apart(const std::string& class_name, ContextId context, 
     out.object = make_object(class_name, context, -1, Nature::kSetting, out.state);
   } catch (const BudgetExceeded& exceeded) {
     out.problem = exceeded.what();
-    made_.being_made = 0;
   }
   out.several = ids_.several();
   out.effects = std::move(effects_);
-  made_.steps += out.effects.steps;
+  add_steps(out.effects.steps());
   return out;
 }
 
 Value Inputs::object_of_root(const std::string& class_name, State& state) {
-  const MadeObject* own = made_.given ? &made_.given->made : nullptr;
+  const MadeObject* own = root_.how.object ? &root_.how.object->made : nullptr;
   if (!own) {
-    const auto [entry, is_new] = made_.known.try_emplace({class_name, root_.unit, made_.by_defaults});
+    const auto [entry, is_new] = objects_.try_emplace({class_name, root_.unit, root_.how.made_by_defaults});
     if (is_new) entry->second = make_apart(class_name, ids_.context(0, &entry->first), state);
     own = &entry->second;
   }
@@ -52,10 +71,7 @@ Value Inputs::object_of_root(const std::string& class_name, State& state) {
     }
   }
   ids_.set_several(made.several);
-  effects_.sinks.add(made.effects.sinks, symbols_);
-  effects_.inputs.insert(effects_.inputs.end(), made.effects.inputs.begin(), made.effects.inputs.end());
-  effects_.converted_to_half = effects_.converted_to_half || made.effects.converted_to_half;
-  effects_.tells_half_types_apart = effects_.tells_half_types_apart || made.effects.tells_half_types_apart;
+  effects_.add_of_object(made.effects, symbols_);
   return made.object;
 }
 
@@ -82,7 +98,7 @@ Value Inputs::constructor_argument(const Function& constructor, std::size_t at, 
     told.symbols = ids_.choice(Nature::kSetting, inner, &constructor, position);
     return Value(told);
   }
-  if (made_.by_defaults && parameter.kind == ParameterKind::kOther && parameter.default_value) {
+  if (root_.how.made_by_defaults && parameter.kind == ParameterKind::kOther && parameter.default_value) {
     const Value function = default_function(parameter, index_, inner, ids_, state);
     if (!function.is_bottom()) return function;
     if (!std::holds_alternative<Unknown>(*parameter.default_value))
@@ -98,7 +114,8 @@ Value Inputs::make_object(const std::string& class_name, ContextId root, int pos
   const Value object(Alternative::at(Kind::kObject, id));
   const std::vector<std::uint32_t> constructors = index_.constructors(class_name, root_.unit);
   // Classes whose constructors take each other would never be done.
-  if (made_.being_made >= kMaxNestedObjects) return Value::unknown(ids_.symbol(root, &index_, position));
+  if (root_.objects_in_making >= kMaxNestedObjects)
+    return Value::unknown(ids_.symbol(root, &index_, position));
   if (const ModuleType* type = constructors.empty() ? find_module_type(class_name) : nullptr; type) {
     return Value::unknown(
         ids_.symbol(root, &index_, position));  // its forward takes the setting's parameters
@@ -109,9 +126,20 @@ Value Inputs::make_object(const std::string& class_name, ContextId root, int pos
   fresh.is_input = true;
   fresh.nature = nature;
   state.put(id, std::move(fresh));
+  {
+    const Making making(root_.objects_in_making);
+    construct(constructors, object, root, state);
+    if (position >= 0) give_fields(class_name, id, root, nature, state);
+  }
+  hand_over(state, object, class_name, root_.objects_in_making == 0);
+  return object;
+}
+
+// What any of its constructors leaves.
+void Inputs::construct(const std::vector<std::uint32_t>& constructors, const Value& object, ContextId root,
+                       State& state) {
   std::optional<State> made;
   const Dtype default_dtype = state.default_dtype;
-  ++made_.being_made;
   for (const std::uint32_t constructor : constructors) {
     State one = state;
     const Function& code = index_.function(constructor);
@@ -130,17 +158,6 @@ Value Inputs::make_object(const std::string& class_name, ContextId root, int pos
   }
   if (made) state = std::move(*made);
   state.default_dtype = default_dtype;  // where it is made, not where it is handed in
-  if (position >= 0) give_fields(class_name, id, root, nature, state);
-  --made_.being_made;
-  hand_over(state, object, class_name, made_.being_made == 0);
-  return object;
-}
-
-void Inputs::hand_over(State& state, const Value& object, const std::string& class_name, bool is_whole) {
-  std::vector<HeapId> opened, seen;
-  open_fields(state, object, opened);
-  made_.half_buffers = is_whole && made_half_.buffers_are_made_half(class_name);
-  apply_setting(state, object, seen, false);
 }
 
 // An object that a caller hands in holds what the setting says that callers hand in.
@@ -153,6 +170,86 @@ void Inputs::give_fields(const std::string& class_name, HeapId id, ContextId roo
     const Value given = input(facts->fields[i], inner, static_cast<int>(i), nature, state);
     state.change(id).cells[ids_.field(facts->fields[i].name)] = given;
   }
+}
+
+Value Inputs::input(const Parameter& parameter, ContextId context, int position, Nature nature,
+                    State& state) {
+  const SymbolSetId own = ids_.choice(nature, context, &index_, position);
+  const HeapId id = ids_.object(context, &index_, position);
+  const auto by_reference = [&](const Value& contents) {
+    if (!parameter.by_reference) return contents;
+    HeapObject slot;
+    const Key key{Key::Kind::kVariable, 0};
+    slot.cells[key] = contents;
+    state.put(id, std::move(slot));
+    return Value(Alternative::at(Kind::kReference, id, key));
+  };
+  const auto or_none = [&](Alternative one) {
+    const Nature presence = nature == Nature::kArgument ? Nature::kShape : nature;
+    Alternative none = Alternative::of(Kind::kNone);
+    none.symbols = ids_.choice(presence, context, &index_, position);
+    one.symbols = symbols_.unite(one.symbols, none.symbols);
+    return by_reference(Value({none, one}));
+  };
+  Alternative tensor = Alternative::tensor(setting_.inputs, rank_of(parameter));
+  tensor.assumed = true;
+  const bool is_one =
+      parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
+  const bool none_by_default =
+      parameter.default_value && std::holds_alternative<None>(*parameter.default_value);
+  const bool may_be_none = none_by_default || parameter.type == kListOrNone;
+  // Objects of one class share their inputs, and are several.
+  if (is_one && root_.objects_in_making == 0) tensor.rank.symbol = ids_.rank(context, &index_, position);
+  switch (parameter.kind) {
+    case ParameterKind::kTensor: {
+      if (parameter.type.empty()) return by_reference(effects_.as_input(Value(tensor)));
+      // A typed pointer states its dtype itself. Of tensors of positions or masks it is open.
+      const auto element = parse_dtype(parameter.type);
+      effects_.note_named(element.value_or(Dtype::kUndefined));
+      const Value contents(
+          Alternative::tensor(element.value_or(Dtype::kUndefined), Rank::at_least(element ? 1 : 0)));
+      return memory_.shared_tensor(id, HeapObject::Kind::kBuffer, contents, state, true);
+    }
+    case ParameterKind::kOptionalTensor:
+      return or_none(tensor);
+    case ParameterKind::kTensorList: {
+      HeapObject list;
+      list.kind = HeapObject::Kind::kContainer;
+      list.rest = Value(tensor);
+      const HeapId of_list = ids_.object(context, &parameter, position);  // beside what refers to it
+      state.put(of_list, std::move(list));
+      const Alternative handed = Alternative::at(Kind::kObject, of_list);
+      return may_be_none ? or_none(handed) : by_reference(Value(handed));
+    }
+    case ParameterKind::kDtype:
+    case ParameterKind::kOptions:
+      tensor.kind = Kind::kDtype;
+      tensor.rank = {};
+      return by_reference(Value(tensor));
+    case ParameterKind::kNumber: {
+      Alternative number = Alternative::integer(std::nullopt);
+      if (parameter.type == "float" || parameter.type == "double") number = Alternative::real();
+      if (parameter.type == "bool") number = Alternative::boolean(std::nullopt);
+      number.truth = Truth::kSymbol;  // of a number, that it is not 0
+      number.symbols = own;
+      return by_reference(Value(number));
+    }
+    case ParameterKind::kObject: {
+      const Value object = make_object(parameter.type, context, position, nature, state);
+      return may_be_none && object.single() ? or_none(*object.single()) : by_reference(object);
+    }
+    case ParameterKind::kOther:
+      break;
+  }
+  if (parameter.rest == Rest::kKeywords) {
+    HeapObject names;
+    names.type = kDictionary;
+    names.is_input = true;
+    names.nature = Nature::kKeyword;
+    state.put(id, std::move(names));
+    return Value(Alternative::at(Kind::kObject, id));
+  }
+  return by_reference(Value::unknown(own));
 }
 
 }  // namespace dtype_guard::flow

@@ -1,24 +1,19 @@
-// What a root is handed where the program itself calls it, and it shows nowhere else: a module in a list that
-// its model runs in turn is handed tables which the model has made. The module leaves open what others hand
-// it; what the program does is a case that there is, and what is certain there is certain.
-#include <algorithm>
+#include "analyzer/flow/roots/handed_arguments.h"
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
-#include "analyzer/flow/roots/roots.h"
 
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::size_t kMostCalls = 3;  // of one root, each of which costs an evaluation of its caller
-constexpr int kMaxNesting = 3;         // containers of containers
-constexpr int kMostContainers = 16;    // of one call
+constexpr int kMaxNesting = 3;       // containers of containers
+constexpr int kMostContainers = 16;  // of one call
 
 // Arguments as they were where the call was, for another function that starts from nothing.
 class Mover {
  public:
-  Mover(const State& from, State& to, Identities& ids, SymbolSets& symbols, ContextId context)
-      : from_(from), to_(to), ids_(ids), symbols_(symbols), context_(context) {}
+  Mover(const State& from, const HandedInto& into)
+      : from_(from), to_(into.state), ids_(into.ids), symbols_(into.symbols), context_(into.context) {}
 
   // What is known of it; bottom where nothing is.
   Value moved(const Value& value, int depth = 0) {
@@ -98,8 +93,8 @@ bool says_more(const Parameter& parameter, const Value& handed) {
   if (is_tensor && takes_tensor) return !one->assumed && !one->uncertain && one->origin;
   return one && one->kind == Kind::kBool && one->has_number && parameter.kind == ParameterKind::kNumber;
 }
+}  // namespace
 
-// Which parameter an argument of the call is for; nothing where that cannot be said.
 std::optional<std::size_t> parameter_of(const Function& root, const Instruction& call, std::size_t at) {
   const std::string& name = call.args[at].name;
   for (std::size_t i = 0; i < root.parameters.size(); ++i) {
@@ -109,70 +104,14 @@ std::optional<std::size_t> parameter_of(const Function& root, const Instruction&
   return std::nullopt;
 }
 
-// Whether what is called there may be this: it takes all that is handed over, under these names.
-bool takes_all(const Function& root, const Instruction& call) {
-  for (std::size_t i = 1; i < call.args.size(); ++i) {
-    if (!parameter_of(root, call, i)) return false;
-  }
-  return true;
-}
-
-// Few, those of its own file first: fields of one name in many models may hold it, as far as names say.
-std::vector<CalledModules::In> calls_to_try(const Program& program, std::uint32_t root) {
-  const FunctionIndex& index = program.functions;
-  const Function& called = index.function(root);
-  std::vector<CalledModules::In> out;
-  for (const auto& [caller, call] : program.called_modules.calls_of(root)) {
-    const Function& code = index.function(caller);
-    const bool fits =
-        caller != root && !code.foreign && code.kind == FunctionKind::kMethod && takes_all(called, *call);
-    if (fits) out.push_back({caller, call});
-  }
-  std::stable_partition(out.begin(), out.end(), [&](const CalledModules::In& each) {
-    return index.function(each.first).range.file == called.range.file;
-  });
-  if (out.size() > kMostCalls) out.resize(kMostCalls);
-  return out;
-}
-}  // namespace
-
-std::size_t Roots::find_calls(std::uint32_t root) {
-  effects_ = {};
-  made_.steps = 0;
-  made_.calls.clear();
-  std::size_t steps = 0;
-  for (const auto& [caller, call] : calls_to_try(program_, root)) {
-    const Function& code = index_.function(caller);
-    effects_ = {};
-    made_.arrived.reset();
-    made_.watched_call = call;
-    made_.called_by_defaults = true;
-    origins_.begin_run();
-    try {
-      evaluate_as(code.class_name, caller, {}, OtherCode::kTrusted);
-    } catch (const EvaluationEnded&) {
-      made_.being_made = 0;
-      made_.arrived.reset();
-    }
-    made_.watched_call = nullptr;
-    made_.called_by_defaults = false;
-    steps += effects_.steps + std::exchange(made_.steps, 0);
-    if (made_.arrived) made_.calls.push_back({call, std::move(*made_.arrived)});
-  }
-  effects_ = {};
-  made_.steps = steps;
-  return made_.calls.size();
-}
-
-void Roots::hand_over_arguments(const Function& root, std::vector<Value>& arguments, ContextId context,
-                                State& state) {
-  const Instruction& call = *made_.handed->call;
-  Mover mover(made_.handed->state, state, ids_, symbols_, context);
-  for (std::size_t i = 1; i < call.args.size(); ++i) {
-    const std::optional<std::size_t> at = parameter_of(root, call, i);
+void hand_over_arguments(const HandedCall& handed, const Function& root, std::vector<Value>& arguments,
+                         const HandedInto& into) {
+  Mover mover(handed.state, into);
+  for (std::size_t i = 1; i < handed.call->args.size(); ++i) {
+    const std::optional<std::size_t> at = parameter_of(root, *handed.call, i);
     if (!at || *at + 1 >= arguments.size()) continue;
-    const Value handed = mover.moved(argument(made_.handed->state, call, i));
-    if (says_more(root.parameters[*at], handed)) arguments[*at + 1] = handed;
+    const Value moved = mover.moved(argument(handed.state, *handed.call, i));
+    if (says_more(root.parameters[*at], moved)) arguments[*at + 1] = moved;
   }
 }
 
