@@ -145,16 +145,17 @@ TEST_CASE_METHOD(Code, "handed arguments: what is known of them takes the place 
 
 TEST_CASE("known cases: an object as its maker leaves it, and what arrives at a call") {
   Code code;
+  Effects effects;
   Module module = parse(kProgram);
   Program program(module);
   Subject subject{program, program.functions, code.options, code.setting, code.torch_version};
-  Conversions conversions{program, code.root, code.names, code.effects, code.memory};
-  MadeHalf made_half{subject, code.work, code.names, code.effects, conversions, code.runs};
-  Inputs inputs{subject, code.root, code.names, code.effects, code.memory, made_half, code.runs};
-  OtherMethods others{program, code.names, code.effects, code.memory, inputs, code.runs};
-  Roots roots{subject, code.root, code.names, code.effects, made_half, inputs, others, code.runs};
+  Conversions conversions{program, code.root, code.names, effects, code.memory};
+  MadeHalf made_half{subject, code.work, code.names, effects, conversions, code.runs};
+  Inputs inputs{subject, code.root, code.names, effects, code.memory, made_half, code.runs};
+  OtherMethods others{program, code.names, effects, code.memory, inputs, code.runs};
+  Roots roots{subject, code.root, code.names, effects, made_half, inputs, others, code.runs};
   Sightings sightings;
-  KnownCases cases{subject, code.names, code.effects, sightings, inputs, roots};
+  KnownCases cases{subject, code.names, effects, sightings, inputs, roots};
   const std::uint32_t root = program.functions.find("layer_run").front();
   const std::vector<std::uint32_t> makers = program.constructions.makers("Layer");
   REQUIRE(makers == program.functions.find("main"));
@@ -164,7 +165,7 @@ TEST_CASE("known cases: an object as its maker leaves it, and what arrives at a 
     object.type = "Layer";
     state.put(7, std::move(object));
     sightings.note_object(7, "Layer", {0, made});
-    code.effects.count_step();
+    effects.count_step();
     return Value::none();
   };
   const std::vector<Witness>& all = cases.witnesses(root);
@@ -172,7 +173,7 @@ TEST_CASE("known cases: an object as its maker leaves it, and what arrives at a 
   CHECK(all.front().at.instruction == made);
   CHECK(all.front().made.object.single()->object == 7);
   CHECK(inputs.steps() == 1);
-  CHECK(code.effects.steps() == 0);
+  CHECK(effects.steps() == 0);
   CHECK(&cases.witnesses(root) == &all);  // looked for once
   CHECK(code.runs.called.size() == 1);
 }

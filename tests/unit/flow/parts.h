@@ -10,7 +10,6 @@
 #include "analyzer/flow/engine/evaluator.h"
 #include "analyzer/flow/engine/memory/memory.h"
 #include "analyzer/flow/engine/running_root.h"
-#include "analyzer/flow/engine/sightings.h"
 #include "analyzer/flow/engine/work.h"
 #include "analyzer/flow/ir/text.h"
 
@@ -23,7 +22,7 @@ class Runs final : public Evaluator {
              const Activation* /*caller*/, bool& alive, const Instruction* /*site*/) override {
     called.push_back(function);
     handed = arguments;
-    alive = true;
+    alive = returns;
     return on_call ? on_call(arguments, state) : Value::none();
   }
   Value operation(const Activation& /*activation*/, const Instruction& instruction,
@@ -45,6 +44,7 @@ class Runs final : public Evaluator {
   std::vector<std::string> operated, asked_for;
   std::function<Value()> on_asked;
   std::vector<Value> handed;
+  bool returns = true;
   std::function<Value(const std::vector<Value>&, State&)> on_call;
   HalvesOfRoot halves;
 };
@@ -115,9 +115,9 @@ b0:
   return %4
 )ir";
 
-// The function `first`, with a tensor of each instruction where it stands.
-struct Code {
-  explicit Code() {
+// The function `first`, with a state in which its first values are known.
+struct CodeState {
+  CodeState() {
     for (std::uint32_t i = 0; i < module.functions.size(); ++i) {
       if (module.functions[i].key == "first") function = i;
     }
@@ -152,6 +152,15 @@ struct Code {
   void give(ValueId id, Value value) { state.values.change(id) = std::move(value); }
   std::uint32_t find(const std::string& key) const { return program.functions.find(key).front(); }
   static Value tensor(Dtype dtype, Rank rank = {}) { return Value(Alternative::tensor(dtype, rank)); }
+  Value list_of(const std::vector<Value>& elements) {
+    HeapObject object;
+    object.kind = HeapObject::Kind::kContainer;
+    for (std::size_t i = 0; i < elements.size(); ++i)
+      object.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = elements[i];
+    const HeapId id = names.ids.object(2, &names, ++lists);
+    state.put(id, std::move(object));
+    return Value(Alternative::at(Alternative::Kind::kObject, id));
+  }
   Value of_type(const std::string& type) {
     HeapObject object;
     object.type = type;
@@ -169,14 +178,16 @@ struct Code {
   Subject subject{program, program.functions, options, setting, torch_version};
   Names names;
   RunningRoot root;
-  Effects effects;
-  Sightings sightings;
-  Work work;
-  Runs runs;
   std::uint32_t function = 0;
   std::optional<Activation> activation;
   State state;
+  int lists = 0;
+};
 
+// And the parts on which most others stand.
+struct Code : CodeState {
+  Work work;
+  Runs runs;
   Questions questions{names};
   Rounds rounds{names};
   Memory memory{program, names, questions, rounds};

@@ -17,14 +17,16 @@ namespace {
 using Kind = Alternative::Kind;
 }
 
-TEST_CASE_METHOD(Code, "questions: what is asked twice is one question") {
+TEST_CASE_METHOD(CodeState, "questions: what is asked twice is one question") {
+  Questions questions{names};
   const SymbolSetId asked = questions.asked(*activation, at(5), state);
   CHECK(asked != 0);
   CHECK(questions.asked(*activation, at(5), state) == asked);
   CHECK(questions.asked(*activation, at(17), state) != asked);
 }
 
-TEST_CASE_METHOD(Code, "rounds: what an object of all rounds holds has no rank of one round") {
+TEST_CASE_METHOD(CodeState, "rounds: what an object of all rounds holds has no rank of one round") {
+  Rounds rounds{names};
   Alternative one = Alternative::tensor(Dtype::kFloat32, Rank{});
   one.rank.symbol = names.ids.rank(1, &module);
   rounds.note_round(*activation, one.rank.symbol);
@@ -56,6 +58,7 @@ TEST_CASE_METHOD(Code, "memory: what unknown code was handed is not known any mo
 }
 
 TEST_CASE_METHOD(Code, "objects: a copy of a list is another list") {
+  Sightings sightings;
   Objects objects{program.functions, names, sightings, questions, rounds, memory};
   give(8, objects.pack(*activation, at(8), state));
   const Value copy = objects.copy_of(*activation, at(9), state);
@@ -64,13 +67,29 @@ TEST_CASE_METHOD(Code, "objects: a copy of a list is another list") {
   CHECK(memory.elements(state, copy).size() == 2);
 }
 
-TEST_CASE_METHOD(Code, "registrations and conversions: a parameter has the dtype that its module is given") {
+TEST_CASE_METHOD(Code,
+                 "registrations: a module owns what it registers, and its callers' value is a handle of it") {
   Registrations registrations{program.functions, root, names, memory};
-  Conversions conversions{program, root, names, effects, memory};
   CHECK(registrations.is_module_type("torch::nn::Linear"));
   CHECK(!registrations.is_module_type("Other"));
   give(19, of_type("Layer"));
   const Value weight = registrations.registration(*activation, at(20), state);
+  REQUIRE(weight.single());
+  CHECK(weight.single()->kind == Kind::kHandle);
+  const auto& registered = state.find(value(state, 19).single()->object)->registered;
+  REQUIRE(registered.size() == 1);
+  CHECK(registered.begin()->name == "weight");
+  CHECK(registered.begin()->value == weight);
+}
+
+TEST_CASE_METHOD(Code, "conversions: a parameter has the dtype that its module is given") {
+  Effects effects;
+  Conversions conversions{program, root, names, effects, memory};
+  give(19, of_type("Layer"));
+  const Value weight = memory.shared_tensor(names.ids.object(2, &conversions), HeapObject::Kind::kTensor,
+                                            tensor(Dtype::kFloat32), state);
+  state.change(value(state, 19).single()->object).registered.change() = {
+      {Registration::Kind::kParameter, "weight", weight}};
   conversions.retype(*activation, with(Op::kRetype), state);
   REQUIRE(memory.tensors(state, weight).size() == 1);
   CHECK(memory.tensors(state, weight).front().dtype == Dtype::kBFloat16);
@@ -104,12 +123,25 @@ TEST_CASE_METHOD(Code, "ranks: what is asked of a tensor is its rank, and a comp
   CHECK(!refine_count(state, at(7), true));
 }
 
-TEST_CASE_METHOD(Code, "conditions: a check of a dtype leaves what has it") {
+namespace {
+struct Asking : Code {
+  Effects effects;
+  // What `first` gives where it asks for the dtype of its input.
+  Alternative asked(Dtype dtype, bool assumed = false) const {
+    Alternative out = Alternative::a_dtype(dtype);
+    out.assumed = assumed;
+    out.context = activation->context;
+    out.source = 1;
+    return out;
+  }
+};
+}  // namespace
+
+TEST_CASE_METHOD(Asking, "conditions: a check of a dtype leaves what has it") {
   Conditions conditions{program, effects, memory, runs};
-  Casts casts{names, memory};
   give(1,
        Value({Alternative::tensor(Dtype::kFloat32, Rank{}), Alternative::tensor(Dtype::kBFloat16, Rank{})}));
-  give(10, casts.dtype_of(*activation, at(10), state));
+  give(10, Value({asked(Dtype::kFloat32), asked(Dtype::kBFloat16)}));
   give(11, Value(Alternative::boolean(std::nullopt)));
   State other = state;
   CHECK(conditions.refine(*activation, state, 11, true));
@@ -118,21 +150,21 @@ TEST_CASE_METHOD(Code, "conditions: a check of a dtype leaves what has it") {
   CHECK(value(other, 1) == tensor(Dtype::kFloat32));
 }
 
-TEST_CASE_METHOD(Code, "conditions: a check says what an input is") {
+TEST_CASE_METHOD(Asking, "conditions: a check says what an input is") {
   Conditions conditions{program, effects, memory, runs};
-  Casts casts{names, memory};
   Alternative input = Alternative::tensor(Dtype::kFloat16, Rank{});
   input.assumed = true;
   give(1, effects.as_input(Value(input)));
   give(2, Value(Alternative::a_dtype(Dtype::kInt32)));
-  give(10, casts.dtype_of(*activation, at(10), state));
+  give(10, Value(asked(Dtype::kFloat16, true)));
   give(11, Value(Alternative::boolean(false)));
   CHECK(conditions.state_by_check(*activation, state, 11, true));
   CHECK(value(state, 1).begin()->dtype == Dtype::kInt32);
   CHECK(!value(state, 1).begin()->assumed);
 }
 
-TEST_CASE_METHOD(Code, "dtype state: what was saved comes back") {
+TEST_CASE_METHOD(CodeState, "dtype state: what was saved comes back") {
+  Effects effects;
   DtypeState dtypes{options.device, effects};
   const Value saved = dtypes.save_state(state);
   give(7, Value(Alternative::boolean(true)));
@@ -145,6 +177,15 @@ TEST_CASE_METHOD(Code, "dtype state: what was saved comes back") {
   give(7, saved);
   dtypes.restore_state(restore, state);
   CHECK(!state.autocast.may_be_on);
+}
+
+TEST_CASE_METHOD(Code, "casts: the dtype of a tensor is known by the tensor that was asked") {
+  Casts casts{names, memory};
+  const Value dtype = casts.dtype_of(*activation, at(10), state);
+  REQUIRE(dtype.single());
+  CHECK(dtype.single()->dtype == Dtype::kFloat32);
+  CHECK(dtype.single()->source == 1);
+  CHECK(dtype.single()->context == activation->context);
 }
 
 TEST_CASE_METHOD(Code, "casts: an explicit cast has an origin") {
