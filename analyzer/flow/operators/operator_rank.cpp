@@ -133,6 +133,27 @@ Rank OperatorRank::of_first() const {
   return Rank::at_least(std::max<std::int64_t>(named, op_.least));
 }
 
+std::size_t OperatorRank::count_listed() const {
+  const bool lists = op_.rank == RankRule::kJoined || op_.rank == RankRule::kPlusOne;
+  const auto ranks = lists ? listed(first_) : std::nullopt;
+  return ranks ? ranks->size() : 0;
+}
+
+// Tensors that are stacked have one rank. Those that are joined have dimensions, and as many as the others
+// but for empty ones of one dimension, which are passed over.
+Rank OperatorRank::of_listed(std::size_t which) const {
+  const std::vector<Rank> all = listed(first_).value_or(std::vector<Rank>{});
+  const bool joins = op_.rank == RankRule::kJoined;
+  Rank out = Rank::at_least(joins ? 1 : std::max<std::int64_t>(highest(false) - 1, 0));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i == which || all[i].wrapped || (joins && all[i].min < 2)) continue;
+    const bool may_be_passed_over = joins && all[which].min < 2;
+    const Rank like = may_be_passed_over ? Rank{false, 1, all[i].max} : Rank{false, all[i].min, all[i].max};
+    out = meet(out, like).value_or(out);
+  }
+  return out;
+}
+
 Rank OperatorRank::reduced(const Rank& first) const {
   const std::size_t keepdim = position("keepdim");
   const std::optional<bool> keeps =

@@ -30,6 +30,9 @@ class OperatorRank {
   // The argument that the table calls first, and in what interval its rank is.
   std::size_t first() const { return first_; }
   Rank of_first() const;
+  // Where that is a list: how many tensors are in it, and in what interval the rank of each is by the others.
+  std::size_t count_listed() const;
+  Rank of_listed(std::size_t which) const;
 
  private:
   std::size_t position(std::string_view name) const;

@@ -93,6 +93,27 @@ void add_guard(Guards& guards, const Guard& guard) {
   }
 }
 
+void add_ways(Guards& guards, const std::vector<Alternative>& left, const std::vector<Alternative>& left_out,
+              ContextId context, BlockId block, const SymbolSets& symbols) {
+  const auto is_open = [](const Alternative& each) { return each.elsewhere; };
+  const auto is_doubtful = [](const Alternative& each) { return each.uncertain; };
+  if (left.empty() || std::any_of(left.begin(), left.end(), is_open) ||
+      std::any_of(left_out.begin(), left_out.end(), is_doubtful))
+    return;
+  for (const SymbolSets::Passage way : symbols.ways(left.front().symbols)) {
+    const bool is_taken = std::all_of(left.begin(), left.end(), [&](const Alternative& each) {
+      const std::vector<SymbolSets::Passage> own = symbols.ways(each.symbols);
+      return std::binary_search(own.begin(), own.end(), way);
+    });
+    const bool says_something = std::any_of(left_out.begin(), left_out.end(), [&](const Alternative& each) {
+      return symbols.is_apart_from(each.symbols, way);
+    });
+    Guard guard{context, block, true, 0, way};
+    guard.is_check = true;
+    if (is_taken && says_something) add_guard(guards, guard);
+  }
+}
+
 Guards meet(const std::vector<const Guards*>& ways, const Meeting& meeting) {
   const bool same = are_equal(ways);
   Guards out = same ? *ways.front() : united(ways);
@@ -152,8 +173,11 @@ SymbolSets::Relation relation(SymbolSetId conditions, const Guards& guards, cons
   for (const Guard& guard : guards) {
     const Relation one = symbols.relation(conditions, guard.symbols);
     const bool own = one == Relation::kCorrelated && symbols.is_behind(conditions, guard.passage);
-    const bool excludes = one == Relation::kContradict && !guard.on_some_ways;
-    out = std::max(out, own ? Relation::kAgree : excludes ? one : std::min(one, Relation::kCorrelated));
+    const bool excludes = !guard.on_some_ways &&
+                          (one == Relation::kContradict || symbols.is_apart_from(conditions, guard.passage));
+    out = std::max(out, own        ? Relation::kAgree
+                        : excludes ? Relation::kContradict
+                                   : std::min(one, Relation::kCorrelated));
   }
   return out;
 }

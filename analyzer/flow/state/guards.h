@@ -46,6 +46,10 @@ struct Meeting {
 };
 
 void add_guard(Guards& guards, const Guard& guard);
+// What is left of a value is behind certain ways of branches, which the run took then: what else came over
+// the other ways is not there either.
+void add_ways(Guards& guards, const std::vector<Alternative>& left, const std::vector<Alternative>& left_out,
+              ContextId context, BlockId block, const SymbolSets& symbols);
 
 // What one of the ways that meet has passed and not all of them have, and all that decides that.
 struct Side {

@@ -209,12 +209,20 @@ bool SymbolSets::is_behind(Id set, Passage passage) const {
                                        [](Passage a, Passage b) { return way(a) < way(b); });
 }
 
+std::vector<SymbolSets::Passage> SymbolSets::ways(Id set) const {
+  std::vector<Passage> out = sets_[set].set->passages;
+  std::erase_if(out, [](Passage each) { return !is_certain(each); });
+  return out;
+}
+
+bool SymbolSets::is_apart_from(Id set, Passage passage) const {
+  const std::vector<Passage>& all = sets_[set].set->passages;
+  return is_certain(passage) && std::binary_search(all.begin(), all.end(), other_way(passage));
+}
+
 bool SymbolSets::are_apart(Id a, Id b) const {
-  const std::vector<Passage>& all = sets_[b].set->passages;
   const std::vector<Passage>& passed = sets_[a].set->passages;
-  return std::any_of(passed.begin(), passed.end(), [&](Passage each) {
-    return is_certain(each) && std::binary_search(all.begin(), all.end(), other_way(each));
-  });
+  return std::any_of(passed.begin(), passed.end(), [&](Passage each) { return is_apart_from(b, each); });
 }
 
 SymbolSets::Relation SymbolSets::relation(Id a, Id b) const {

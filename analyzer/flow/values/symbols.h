@@ -66,6 +66,9 @@ class SymbolSets {
   // As conditions that were all met behind these branches.
   Id behind(Id set, std::vector<Passage> passages);
   bool is_behind(Id set, Passage passage) const;
+  // The ways that it is behind for certain; whether it is behind the other way of that one's branch.
+  std::vector<Passage> ways(Id set) const;
+  bool is_apart_from(Id set, Passage passage) const;
   // Of conditions that were all met: for certain behind opposite ways of one branch.
   bool are_apart(Id a, Id b) const;
   Relation relation(Id a, Id b) const;

@@ -115,7 +115,7 @@ TEST_CASE_METHOD(Code, "ranks: what is asked of a tensor is its rank, and a comp
   x.rank = ranks.own_rank(*activation, at(1), x.rank);
   CHECK(x.rank.symbol != 0);
   give(1, Value(x));
-  give(5, Value(ranks.dimensions_asked("dim", at(5), state)));
+  give(5, Value(ranks.dimensions_asked(*activation, "dim", at(5), state)));
   give(6, Value(Alternative::integer(3)));
   CHECK(refine_count(state, at(7), true));
   CHECK(memory.tensors(state, value(state, 1)).front().rank.is_exact());
@@ -138,7 +138,7 @@ struct Asking : Code {
 }  // namespace
 
 TEST_CASE_METHOD(Asking, "conditions: a check of a dtype leaves what has it") {
-  Conditions conditions{program, effects, memory, runs};
+  Conditions conditions{program, names, effects, memory, runs};
   give(1,
        Value({Alternative::tensor(Dtype::kFloat32, Rank{}), Alternative::tensor(Dtype::kBFloat16, Rank{})}));
   give(10, Value({asked(Dtype::kFloat32), asked(Dtype::kBFloat16)}));
@@ -151,7 +151,7 @@ TEST_CASE_METHOD(Asking, "conditions: a check of a dtype leaves what has it") {
 }
 
 TEST_CASE_METHOD(Asking, "conditions: a check says what an input is") {
-  Conditions conditions{program, effects, memory, runs};
+  Conditions conditions{program, names, effects, memory, runs};
   Alternative input = Alternative::tensor(Dtype::kFloat16, Rank{});
   input.assumed = true;
   give(1, effects.as_input(Value(input)));

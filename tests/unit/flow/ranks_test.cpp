@@ -120,6 +120,69 @@ TEST_CASE("an in-place operator that changes the rank makes it unknown") {
   CHECK_FALSE(made("  %11 = op squeeze_(self=%8)\n"));
 }
 
+TEST_CASE("tensors that are joined or stacked have dimensions, and as many as the others") {
+  CHECK(is_found("  %10 = pack(%2, %1)\n  %11 = op cat(tensors=%10, dim=%5)\n"));
+  const std::string matrix = "  %10 = pack(%6, %6)\n  %11 = op ones(size=%10)\n  %12 = pack(%11, %2)\n";
+  CHECK(is_found(matrix + "  %13 = op stack(tensors=%12, dim=%5)\n"));
+  CHECK_FALSE(is_found(matrix));
+  // Of two tensors the one stays that has as many.
+  const auto chosen = [&](const std::string& operation) {
+    return found(matrix + R"IR(  %14 = pack(%6, %6, %6)
+  %15 = op ones(size=%14) ; 15:3-15:9 "wide"
+  %16 = const bfloat16
+  %17 = op ones(size=%10, dtype=%16)
+  store a, %17
+  branch %30 ? b1 : b2
+b1:
+  store a, %15
+  jump b2
+b2:
+  %18 = load a
+  %19 = pack(%11, %18)
+)IR" + operation +
+                 "  %9 = load a\n");
+  };
+  CHECK(chosen("").size() == 1);
+  CHECK(chosen("  %20 = op cat(tensors=%19, dim=%5)\n").empty());
+}
+
+TEST_CASE("a list that has an element has those before it, and what is added is behind them") {
+  const auto found_first = [](const std::string& before) {
+    return findings(
+               "function f\n  parameter q: tensor\n  parameter all: tensor_list\nb0:\n"
+               "  %1 = param 0\n  %2 = param 1\n  %3 = const 2\n  %4 = pack(%3, %3)\n" +
+                   before + R"IR(  %5 = op ones(%4) ; 5:3-5:9 "wide"
+  store %2[+], %5
+  %6 = load %2[0]
+  %7 = sink flash(q=%1, k=%1, v=%6) ; 99:3-99:20 "flash(q, q, first)"
+  return
+)IR",
+               {{"bf16"}, true, "cuda", true})
+        .size();
+  };
+  CHECK(found_first("") == 1);
+  CHECK(found_first("  %8 = load %2[1]\n") == 0);
+  CHECK(found_first("  store %2[1], %1\n") == 0);
+}
+
+TEST_CASE("a cast to a dtype settles what was not known, also where it has that dtype already") {
+  const Found all =
+      found(kWide + "  %10 = op mul(self=%1, other=%8)\n  %9 = cast %10, %4 ; 9:3-9:9 \"cast\"\n");
+  CHECK(all == Found{"9 attention-mixed-dtypes q in f [bf16]"});
+}
+
+TEST_CASE("beside float64 with dimensions nothing is narrower") {
+  const auto behind = [](const std::string& dtype) {
+    return is_found(
+        "  %10 = pack(%6, %6)\n  %11 = const float64\n  %12 = op ones(size=%10, dtype=%11)\n"
+        "  %13 = op sub(self=%30, other=%12)\n  %14 = op ones(size=%10, dtype=%4)\n"
+        "  %15 = op add(self=%13, other=%14)\n  %16 = dtype_of %15\n  %17 = const " +
+        dtype + "\n  %18 = op eq(%16, %17)\n  assume %18\n  %19 = op size(self=%2, dim=%5)\n");
+  };
+  CHECK(behind("float64"));
+  CHECK_FALSE(behind("float32"));
+}
+
 TEST_CASE("a condition and a mask give the result their dimensions") {
   const std::string product = "  %9 = op mul(self=%1, other=%8) ; 8:3-8:9 \"q * wide\"\n";
   const auto masked_by = [&](const std::string& tensor, const std::string& made) {

@@ -14,9 +14,10 @@ namespace dtype_guard::flow {
 
 class Conditions {
  public:
-  Conditions(const Program& program, Effects& effects, Memory& memory, Evaluator& evaluator)
+  Conditions(const Program& program, Names& names, Effects& effects, Memory& memory, Evaluator& evaluator)
       : program_(program),
         index_(program.functions),
+        symbols_(names.symbols),
         effects_(effects),
         memory_(memory),
         evaluator_(evaluator) {}
@@ -51,6 +52,7 @@ class Conditions {
 
   const Program& program_;
   const FunctionIndex& index_;
+  SymbolSets& symbols_;
   Effects& effects_;
   Memory& memory_;
   Evaluator& evaluator_;

@@ -67,29 +67,30 @@ Rank Ranks::length(const State& state, const Value& list) {
   return Rank::at_least(object.more + std::count_if(object.cells.begin(), object.cells.end(), is_element));
 }
 
-namespace {
 // Of several tensors those stay that may have so many dimensions.
-Value keep_within(State& state, Value tensor, const Rank& interval) {
+Value Ranks::keep_within(const Activation& activation, State& state, Value tensor, const Rank& interval) {
   if (tensor.size() < 2) return tensor;
   const auto is_excluded = [&](const Alternative& each) {
     return each.kind == Kind::kTensor && !each.rank.wrapped &&
            !meet(known_rank(state.ranks, each.rank), interval);
   };
-  std::vector<Alternative> kept;
+  std::vector<Alternative> kept, left_out;
   for (const Alternative& each : tensor) {
     const Value held = each.kind == Kind::kHandle ? shared_contents(state, Value(each)) : Value(each);
-    if (held.is_bottom() || !std::all_of(held.begin(), held.end(), is_excluded)) kept.push_back(each);
+    const bool stays = held.is_bottom() || !std::all_of(held.begin(), held.end(), is_excluded);
+    (stays ? kept : left_out).push_back(each);
   }
-  if (kept.empty() || kept.size() == tensor.size()) return tensor;
+  if (kept.empty() || left_out.empty()) return tensor;
+  add_ways(state.guards, kept, left_out, activation.context, activation.block, symbols_);
   const Value out(std::move(kept));
   replace_everywhere(state, tensor, out);
   return out;
 }
-}  // namespace
 
 // Every tensor that it may be has one rank, or it is none at all.
-bool Ranks::learn(State& state, const Value& tensor, const Rank& interval) {
-  const std::vector<Alternative> all = memory_.tensors(state, keep_within(state, tensor, interval));
+bool Ranks::learn(const Activation& activation, State& state, const Value& tensor, const Rank& interval) {
+  const std::vector<Alternative> all =
+      memory_.tensors(state, keep_within(activation, state, tensor, interval));
   const Alternative* one = nullptr;
   for (const Alternative& each : all) {
     if (each.kind == Kind::kNone) continue;
@@ -99,12 +100,20 @@ bool Ranks::learn(State& state, const Value& tensor, const Rank& interval) {
   return !one || one->rank.wrapped || !one->rank.symbol || learn_rank(state.ranks, one->rank, interval);
 }
 
-void Ranks::prove_ranks(const Operator& op, const Instruction& instruction, State& state) {
+void Ranks::prove_ranks(const Activation& activation, const Operator& op, const Instruction& instruction,
+                        State& state) {
   if (instruction.args.empty()) return;
   const OperatorRank rank(op, instruction, rank_inputs(instruction, state));
-  const Rank proved = rank.of_first();
-  const bool says_something = proved.min > 0 || proved.max < Rank::kMany;
-  if (says_something) learn(state, argument(state, instruction, rank.first()), proved);
+  const auto prove = [&](const Value& tensor, const Rank& proved) {
+    const bool says_something = proved.min > 0 || proved.max < Rank::kMany;
+    if (says_something) learn(activation, state, tensor, proved);
+  };
+  const std::size_t listed = rank.count_listed();
+  if (listed == 0) prove(argument(state, instruction, rank.first()), rank.of_first());
+  for (std::size_t i = 0; i < listed; ++i) {
+    const Value list = argument(state, instruction, rank.first());
+    prove(memory_.elements(state, list)[i], rank.of_listed(i));
+  }
 }
 
 // What attention is computed of has dimensions, and so has what goes into a layer.
@@ -153,7 +162,8 @@ Rank Ranks::own_rank(const Activation& activation, const Instruction& instructio
 }
 
 // How many dimensions there are, as a number or as the length of a list of sizes.
-Alternative Ranks::dimensions_asked(std::string_view question, const Instruction& instruction, State& state) {
+Alternative Ranks::dimensions_asked(const Activation& activation, std::string_view question,
+                                    const Instruction& instruction, State& state) {
   Alternative number = Alternative::integer(std::nullopt);
   const Value asked = argument(state, instruction, 0);
   const bool of_list = question == "length";
@@ -164,7 +174,7 @@ Alternative Ranks::dimensions_asked(std::string_view question, const Instruction
     const Alternative* dim = instruction.args.size() > 1 ? argument(state, instruction, 1).single() : nullptr;
     if (!dim) return number;
     if (dim->has_number) least = dim->number >= 0 ? dim->number + 1 : -dim->number;
-    learn(state, asked, Rank::at_least(least));
+    learn(activation, state, asked, Rank::at_least(least));
     return number;
   }
   const std::vector<Alternative> of = of_list ? std::vector<Alternative>{} : memory_.tensors(state, asked);

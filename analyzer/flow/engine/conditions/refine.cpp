@@ -75,17 +75,20 @@ void Conditions::pass_without(const Activation& activation, State& state,
   }
   for (const Refused& each : refused) {
     const Value asked = value(state, each.value);
-    std::vector<Alternative> kept;
+    std::vector<Alternative> kept, left_out;
     const auto is_refused = [&](const Alternative& one) {
       return one.kind == Kind::kTensor &&
              std::any_of(each.alternatives.begin(), each.alternatives.end(),
                          [&](const Alternative& other) { return same_place_in_order(one, other); });
     };
-    std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), [&](const Alternative& one) {
+    for (const Alternative& one : asked) {
       const Value held = one.kind == Kind::kHandle ? shared_contents(state, Value(one)) : Value(one);
-      return held.is_bottom() || !std::all_of(held.begin(), held.end(), is_refused);
-    });
-    if (!kept.empty() && kept.size() != asked.size()) (void)narrow(state, asked, Value(std::move(kept)));
+      const bool stays = held.is_bottom() || !std::all_of(held.begin(), held.end(), is_refused);
+      (stays ? kept : left_out).push_back(one);
+    }
+    if (kept.empty() || left_out.empty()) continue;
+    add_ways(state.guards, kept, left_out, activation.context, activation.block, symbols_);
+    (void)narrow(state, asked, Value(std::move(kept)));
   }
 }
 

@@ -98,7 +98,7 @@ class Engine final : public Evaluator {
   Conversions conversions_{subject_.program, root_, names_, effects_, memory_};
   Registrations registrations_{index_, root_, names_, memory_};
   Ranks ranks_{names_, root_, rounds_, memory_};
-  Conditions conditions_{subject_.program, effects_, memory_, *this};
+  Conditions conditions_{subject_.program, names_, effects_, memory_, *this};
   Casts casts_{names_, memory_};
   Marks marks_{names_, memory_};
   Sinks sinks_{subject_, names_, effects_, questions_, rounds_, memory_};

@@ -58,7 +58,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (lists_parts(instruction.name)) return conversions_.listed_parts(activation, instruction, state);
   const Operator* op = operator_of(instruction, activation.info);
   if (!op) return escapes_.unknown_call(activation, instruction, state);
-  ranks_.prove_ranks(*op, instruction, state);
+  ranks_.prove_ranks(activation, *op, instruction, state);
   if (op->in_place) {  // its own dtype stays
     if (store_contract(*op)) {
       sinks_.record_operator(activation, instruction, *op,

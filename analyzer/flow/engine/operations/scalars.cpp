@@ -11,6 +11,7 @@
 #include "analyzer/flow/engine/conditions/bounds.h"
 #include "analyzer/flow/engine/conditions/class_tests.h"
 #include "analyzer/flow/engine/conditions/value_kinds.h"
+#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/operators/shape_questions.h"
 #include "rules/operators/library_names.h"
@@ -143,6 +144,15 @@ bool is_open(const Value& given) {
     return each.kind == Kind::kUnknown || each.kind == Kind::kTop;
   });
 }
+
+// What a handle refers to is a tensor, whatever unseen code made of it, unless it is a number.
+bool holds_tensor(const State& state, const Alternative& each) {
+  const HeapObject* held = each.kind == Kind::kHandle ? state.find(each.object) : nullptr;
+  const Value contents = held ? shared_contents(state, Value(each)) : Value();
+  return held && held->kind == HeapObject::Kind::kTensor &&
+         std::none_of(contents.begin(), contents.end(),
+                      [](const Alternative& one) { return one.kind == Kind::kNone || one.rank.wrapped; });
+}
 }  // namespace
 
 // What is asked, of what, and what decides the answer.
@@ -180,6 +190,7 @@ Scalars::Asked Scalars::look_at(const Activation& activation, const Instruction&
       if (object) out.symbols = symbols_.unite(out.symbols, object->symbols);
       out.all_scalar = out.all_scalar && is_scalar(one);
       out.has_text = out.has_text || one.kind == Kind::kString;
+      out.has_tensor = out.has_tensor || holds_tensor(state, one);
       out.has_unknown = out.has_unknown || one.kind == Kind::kUnknown || one.kind == Kind::kTop;
     }
     for (const Alternative& one :
@@ -371,7 +382,7 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
   if (asked.of_shape) {
     Alternative number = is_named(Named::kValueOfTensor, asked.name)
                              ? Alternative::real()
-                             : ranks_.dimensions_asked(asked.name, instruction, state);
+                             : ranks_.dimensions_asked(activation, asked.name, instruction, state);
     number.symbols = itself(asked);
     return decided_here(asked, Value(number));
   }
