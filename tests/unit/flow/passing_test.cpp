@@ -28,6 +28,84 @@ TEST_CASE("behind an operator a tensor is none of those that it throws for") {
   CHECK(findings_of_body(kWideOrInput + product + handled + kCall, "bf16").size() == 2);
 }
 
+TEST_CASE("what an operator throws for leaves out all that came the way that it came") {
+  const auto behind = [](const std::string& operation) {
+    return findings_of_body(R"IR(  %11 = const 1
+  %12 = const 0
+  %13 = const float64
+  store v, %1
+  branch %3 ? b1 : b2
+b1:
+  %14 = pack(%5)
+  %20 = op ones(%14) ; 20:3-20:9 "wide"
+  store v, %20
+  jump b2
+b2:
+  %21 = load v
+  %22 = cast %21, %13
+)IR" + operation + "  %30 = load v\n" +
+                                kCall,
+                            "bf16");
+  };
+  CHECK(behind("").size() == 1);
+  CHECK(behind("  %23 = op transpose(%22, %12, %11)\n").empty());
+  CHECK(behind("  %23 = op transpose(%22, %12, %12)\n").size() == 1);
+}
+
+TEST_CASE("what is computed once has one answer, however often it is asked") {
+  const auto behind = [](const std::string& check) {
+    return findings_of_body(
+        "  %11 = const 0\n  %12 = op size(self=%1, dim=%11)\n  store v, %1\n" +
+            std::string("  branch %12 ? b1 : b2\nb1:\n") +
+            "  %20 = op ones(%10) ; 20:3-20:9 \"wide\"\n  store v, %20\n  jump b2\nb2:\n" + check +
+            "  %30 = load v\n" + kCall,
+        "bf16");
+  };
+  CHECK(behind("").size() == 1);
+  CHECK(behind("  %21 = op logical_not(%12)\n  assume %21\n").empty());
+  CHECK(behind("  %21 = op size(self=%1, dim=%11)\n  %22 = op logical_not(%21)\n  assume %22\n").empty());
+}
+
+TEST_CASE("a module is made half under autocast where the code may have turned that off") {
+  const auto called = [](const std::string& before) {
+    return findings(
+        "function f\n  parameter q: tensor\n  parameter flag: number \"bool\"\nb0:\n"
+        "  %1 = param 0\n  %2 = param 1\n" +
+            before + R"IR(  %3 = const 2
+  %4 = pack(%3, %3)
+  %5 = op ones(%4) ; 5:3-5:9 "wide"
+  %6 = op ones(%4)
+  %7 = object Holder()
+  %8 = register parameter "a", %7, %6
+  %9 = const bfloat16
+  retype %7, %9
+  %10 = sink flash(q=%8, k=%8, v=%5) ; 99:3-99:20 "flash(a, a, wide)"
+  return
+)IR",
+        {{"autocast-bf16"}});
+  };
+  CHECK(called("").empty());
+  CHECK(called("  set_autocast cuda(on=%2)\n").size() == 1);
+}
+
+TEST_CASE("a tensor that unseen code may have changed is no number") {
+  const auto beside = [](const std::string& made) {
+    return findings_of_body(R"IR(  %11 = const 0
+  %12 = object Holder()
+  %13 = register buffer "a", %12, %2
+  %14 = call unseen(%12)
+)IR" + made + R"IR(  %16 = const float32
+  %17 = cast %15, %16
+  %18 = op size(self=%17, dim=%11)
+  %30 = op mul(self=%1, other=%17) ; 30:3-30:9 "q * a"
+)IR" + kCall,
+                            "bf16")
+        .size();
+  };
+  CHECK(beside("  %15 = op lt(%13, %11)\n") == 1);
+  CHECK(beside("  %15 = op lt(%4, %11)\n") == 0);
+}
+
 TEST_CASE("a tensor that was converted has its dtype no longer") {
   const auto asked = [](const std::string& convert) {
     return findings_of_body(R"IR(  %11 = object Holder()
