@@ -88,11 +88,13 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
     case Op::kCall:
       return calls_.call_instruction(activation, instruction, state);
     case Op::kLoad: {
+      memory_.list_elements(activation, state, instruction.place);
       const Value loaded = memory_.load(activation, instruction, state);
       escapes_.lose(activation, instruction, loaded, state);
       return set(loaded);
     }
     case Op::kStore: {
+      memory_.list_elements(activation, state, instruction.place);
       const Target target = memory_.resolve(activation, state, instruction.place);
       // A reference to an element of a buffer is the buffer.
       const bool through = instruction.place.base && instruction.place.path.empty();

@@ -11,7 +11,6 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::int64_t kMaxListed = 16;  // elements of a container that are told apart as they are added
 
 // What one of several objects holds is there under the conditions under which it is that object. What came
 // into it under such a condition may have come into it where it is another; what all of them hold alike is
@@ -115,7 +114,7 @@ Key next_cell(const HeapObject& object, bool strong) {
   const auto count = static_cast<std::int64_t>(object.cells.size());
   const bool listed = object.cells.empty() || object.cells.last_key() == Key{Key::Kind::kIndex, count - 1};
   const bool ordered = object.kind == HeapObject::Kind::kContainer || object.type == kSequential;
-  const bool counted = strong && listed && count < kMaxListed && object.rest.is_bottom() && ordered;
+  const bool counted = strong && listed && count < Memory::kMaxListed && object.rest.is_bottom() && ordered;
   return counted ? Key{Key::Kind::kIndex, count} : Key{Key::Kind::kAny, 0};
 }
 }  // namespace

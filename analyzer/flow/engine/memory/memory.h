@@ -16,6 +16,8 @@ namespace dtype_guard::flow {
 
 class Memory {
  public:
+  static constexpr std::int64_t kMaxListed = 16;  // elements that are told apart as a container is filled
+
   Memory(const Program& program, Names& names, Questions& questions, Rounds& rounds)
       : program_(program),
         origins_(names.origins),
@@ -47,6 +49,8 @@ class Memory {
   Target resolve(const Activation& activation, const State& state, const Place& place);
   Value load(const Activation& activation, const Instruction& instruction, const State& state);
   Value address(const Activation& activation, const Instruction& instruction, const State& state);
+  // A list that has that element has those before it.
+  void list_elements(const Activation& activation, State& state, const Place& place);
 
  private:
   void follow(const State& state, const Alternative& from, const Place::Step& step, Target& out, int depth);

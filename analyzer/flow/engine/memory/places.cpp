@@ -107,4 +107,23 @@ Value Memory::address(const Activation& activation, const Instruction& instructi
   return out.is_bottom() ? Value::unknown(questions_.asked(activation, instruction, state)) : out;
 }
 
+// Not where what is in it differs: what takes the list would take every combination.
+void Memory::list_elements(const Activation& activation, State& state, const Place& place) {
+  if (place.path.empty() || place.path.back().kind != Place::Step::Kind::kCell) return;
+  const std::int64_t last = place.path.back().cell;
+  Place list = place;
+  list.path.pop_back();
+  const Value held = read(state, resolve(activation, state, list));
+  const Alternative* one = held.single();
+  const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
+  const bool is_open = object && object->kind == HeapObject::Kind::kContainer && object->rest.single() &&
+                       object->stands == HeapObject::Stands::kForItself;
+  if (!is_open || last < 0 || last >= kMaxListed) return;
+  HeapObject& changed = state.change(one->object);
+  for (std::int64_t i = 0; i <= last; ++i) {
+    const bool is_new = changed.cells.try_emplace({Key::Kind::kIndex, i}, changed.rest).second;
+    if (is_new && changed.more > 0) --changed.more;
+  }
+}
+
 }  // namespace dtype_guard::flow
