@@ -14,13 +14,14 @@ constexpr std::size_t kMaxAmbiguous = 4;
 bool contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
-// Beside a float32 tensor with dimensions, or its complex counterpart, whatever else takes part makes the
-// result no narrower.
+// Beside a float32 tensor with dimensions, a wider one, or their complex counterparts, whatever else takes
+// part makes the result no narrower.
 bool is_at_least_float32(const std::vector<const ChosenInput*>& parts) {
   return std::any_of(parts.begin(), parts.end(), [](const ChosenInput* each) {
     const Alternative& one = *each->alternative;
     return one.kind == Kind::kTensor && !one.rank.wrapped && !one.rank.may_be_zero() &&
-           (one.dtype == Dtype::kFloat32 || one.dtype == Dtype::kComplex64);
+           (one.dtype == Dtype::kFloat32 || one.dtype == Dtype::kFloat64 || one.dtype == Dtype::kComplex64 ||
+            one.dtype == Dtype::kComplex128);
   });
 }
 }  // namespace

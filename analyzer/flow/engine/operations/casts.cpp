@@ -136,6 +136,12 @@ Value Casts::cast(const Activation& activation, const Instruction& instruction, 
                                                        : "explicit cast"});
       } else {
         to.assumed = assumed;
+        if (from.uncertain && !uncertain) {  // whatever it was, it is that here
+          to.uncertain = false;
+          to.origin = origins_.origin(conversion(activation.function, instruction, from, dtype));
+          to.trail = origins_.step(0, to.origin,
+                                   {0, 0, activation.function, &instruction, "cast", from.dtype, dtype, ""});
+        }
       }
       to.symbols = symbols_.unite(to.symbols, symbols);
       out = join(out, Value(to), symbols_);

@@ -116,7 +116,8 @@ Value Sinks::several_results(const Activation& activation, const Instruction& in
 
 // Autocast over float32 parameters is not what code runs under that makes its modules half.
 bool Sinks::is_contradicted(const State& state) const {
-  return state.module_is_half && state.autocast.assumed && !options_.settings_named_by_user;
+  return state.module_is_half && state.autocast.assumed && !state.autocast.may_be_off &&
+         !options_.settings_named_by_user;
 }
 
 SinkRecord Sinks::record_of(const Api& api, const Activation& activation, const Instruction& instruction,
