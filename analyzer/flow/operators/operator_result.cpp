@@ -88,6 +88,19 @@ bool OperatorResults::rests_on_unknown() const {
   }
 }
 
+// Whether autocast casts the operands to the widest of them, and one that is not known may be that: then one
+// that is known does not tell.
+bool OperatorResults::may_be_widened(std::string_view device, std::string_view torch_version) const {
+  const auto parts = participants(op_, inputs_);
+  const auto has = [&](const auto& what) {
+    return std::any_of(parts.begin(), parts.end(),
+                       [&](const ChosenInput* each) { return what(*each->alternative); });
+  };
+  return op_.result == ResultRule::kRequireSame && has(is_unknown) &&
+         autocast_policy(op_.name, device, torch_version) == AutocastPolicy::kPromote &&
+         !has([](const Alternative& each) { return is_floating(each.dtype) && !is_half(each.dtype); });
+}
+
 // Equal or it throws: where there is no doubt of one operand, there is none of what comes out.
 const ChosenInput* OperatorResults::settling_operand() const {
   if (op_.result != ResultRule::kRequireSame || !op_.unchecked.empty()) return nullptr;
@@ -166,7 +179,7 @@ std::vector<Alternative> OperatorResults::evaluate(std::string_view device, std:
   } else {
     for (const bool on : {true, false}) {
       if (scalars ? on : !(on ? autocast.may_be_on : autocast.may_be_off)) continue;
-      if (on && autocast.dtype == Dtype::kUndefined) {
+      if (on && (autocast.dtype == Dtype::kUndefined || may_be_widened(device, torch_version))) {
         add(Alternative::tensor(Dtype::kUndefined, rank_));
         continue;
       }

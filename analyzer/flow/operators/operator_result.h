@@ -44,6 +44,7 @@ class OperatorResults {
 
  private:
   bool rests_on_unknown() const;
+  bool may_be_widened(std::string_view device, std::string_view torch_version) const;
   bool is_scalar_arithmetic() const;
   std::vector<OperatorInput> table_inputs(unsigned zero_dimensional) const;
   const ChosenInput* settling_operand() const;

@@ -147,5 +147,48 @@ TEST_CASE("an element that is stored without a value is not known") {
           .empty());
 }
 
+TEST_CASE("an element from the end is written for certain where it is known how many there are") {
+  const auto with = [](const std::string& index) {
+    return findings(attention_main(
+                        "  %20 = const float32\n  %21 = cast %1, %20 ; 20:3-20:9\n  %22 = pack(%1, %2)\n"
+                        "  %23 = const " +
+                            index +
+                            "\n  %24 = op store_element(self=%22, value=%21, index=%23)\n"
+                            "  %25 = const 1\n  %30 = op subscript(self=%22, index=%25)\n",
+                        "%30", "%2", "%3"))
+        .size();
+  };
+  CHECK(with("-1") == 1);
+  CHECK(with("-2") == 0);
+}
+
+TEST_CASE("a key that one way to here put into a dictionary is perhaps not there") {
+  const auto with = [](const std::string& before, const std::string& within, const std::string& get) {
+    return findings_of_body(
+               "  %20 = const float32\n  %21 = cast %1, %20 ; 20:3-20:9\n  %22 = object dict()\n" + before +
+                   "  branch %3 ? b1 : b2\nb1:\n" + within + "  jump b2\nb2:\n  %23 = const \"x\"\n" + get +
+                   "  %30 = sink flash(q=%24, k=%2, v=%2) ; 30:3-30:20\n  return\n",
+               "bf16")
+        .size();
+  };
+  const std::string store = "  store %22.x, %21\n";
+  const std::string get = "  %24 = op dict_get(self=%22, index=%23, default=%2)\n";
+  CHECK(with(store, "", get) == 1);
+  CHECK(with("", store, get) == 0);
+  CHECK(with("", store, "  %24 = op subscript(self=%22, index=%23)\n") == 1);  // throws where it is not
+}
+
+TEST_CASE("an operator that autocast widens gives what an unknown operand may be") {
+  const auto with = [](const std::string& name) {
+    return findings_of_body("  %20 = op unseen()\n  %21 = op " + name +
+                                "(%1, %20, %20)\n  %22 = const float16\n  %23 = cast %2, %22 ; 20:3-20:9\n"
+                                "  %30 = sink flash(q=%21, k=%23, v=%23) ; 30:3-30:20\n  return\n",
+                            "autocast-bf16")
+        .size();
+  };
+  CHECK(with("linear") == 1);
+  CHECK(with("bilinear") == 0);
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

@@ -18,12 +18,14 @@ const std::string* text_of(const Activation& activation, const Instruction& inst
 }
 }  // namespace
 
-// What `otherwise` says holds where the key is not there. An input's key is there or not by one question,
+// What `otherwise` says holds where the key is not there. Of a dictionary that one way to here put more into
+// than another that may be any of its keys. An input's key is there or not by one question,
 // however it is asked; where what stands in for it is true, that it is false says that it was given.
 Value Dictionaries::looked_up(const HeapObject& dictionary, HeapId id, const std::string& name,
                               const Value& otherwise) {
   if (const auto cell = dictionary.cells.find(ids_.field(name)); cell != dictionary.cells.end())
-    return cell->second;
+    return dictionary.may_be_shorter ? join(weakened(cell->second), weakened(otherwise), symbols_)
+                                     : cell->second;
   if (!dictionary.is_input) return dictionary.rest.is_bottom() ? otherwise : Value::unknown();
   const bool stands_for_true = truth(otherwise) == std::optional(true);
   const HeapId known_by = dictionary.original ? dictionary.original : id;
@@ -92,12 +94,12 @@ std::optional<Value> Dictionaries::dictionary_operation(const Activation& activa
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
   const std::string* name = text_of(activation, instruction);
   if (!object || object->type != kDictionary || !name) return Value::unknown(open);
-  if (asks && !object->is_input && object->rest.is_bottom())
-    return Value(Alternative::boolean(object->cells.find(ids_.field(*name)) != object->cells.end()));
+  const bool was_there = object->cells.find(ids_.field(*name)) != object->cells.end();
+  if (asks && was_there && object->may_be_shorter) return Value::unknown(open);
+  if (asks && !object->is_input && object->rest.is_bottom()) return Value(Alternative::boolean(was_there));
   const Value* otherwise = named(state, instruction, "default");
   const Value out = looked_up(*object, one->object, *name, otherwise ? *otherwise : Value::none());
   if (asks) return out.single() && out.single()->truth == Truth::kSymbol ? out : Value::unknown(open);
-  const bool was_there = object->cells.find(ids_.field(*name)) != object->cells.end();
   if (takes && was_there) state.change(one->object).cells.erase(ids_.field(*name));
   return out;
 }

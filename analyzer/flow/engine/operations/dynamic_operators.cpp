@@ -139,12 +139,12 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
                                      State& state) {
   const Value* stored = named(state, instruction, "value");
   const Value given = stored ? *stored : Value::unknown();
-  const Key written = element_key(activation, instruction, state);
   const Value whole = argument(state, instruction, 0);
   const Value* by = named(state, instruction, "key");
   for (const Alternative& each : whole) {
     if (each.kind != Kind::kObject) continue;
     const HeapObject* object = state.find(each.object);
+    const Key written = element_key(activation, instruction, state, object);
     const bool is_computed = by && written.kind == Key::Kind::kAny && object && object->type == kDictionary;
     const Key key = is_computed ? dictionaries_.named_by(*object, *by) : written;
     memory_.write(state, Location{each.object, key}, given, whole.size() == 1 && key.kind != Key::Kind::kAny);
@@ -248,8 +248,10 @@ std::optional<Value> DynamicOperators::put_all_in(const Instruction& instruction
   const bool is_known = added && added->type == kDictionary && added->rest.is_bottom() && !added->is_input;
   if (is_known) {
     const Cells cells = added->cells;
+    const bool is_certain = !added->may_be_shorter;
     for (const auto& [key, cell] : cells)
-      memory_.write(state, Location{one->object, key}, cell, !ids_.stands_for_several(one->object));
+      memory_.write(state, Location{one->object, key}, cell,
+                    is_certain && !ids_.stands_for_several(one->object));
   } else {
     HeapObject& changed = state.change(one->object);
     changed.cells = {};
