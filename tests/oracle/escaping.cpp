@@ -31,8 +31,9 @@ bool Machine::is_lost(const Function& code, const Instruction& made) {
 // By code that is not there, with tensors of any dtype: the engine takes them for what the setting hands in.
 // A thread of its own does not have the autocast of the one that made the lambda.
 void Machine::run_some_day(const Value& closure) {
-  if (!choices_.pick(2)) return;
   const Function* body = find(objects_[closure.id].type);
+  if (body && body->foreign) return;  // evaluated where it is called, and nowhere else
+  if (!choices_.pick(2)) return;
   if (!body) throw Stop{End::kOpen, "no closure"};
   constexpr Dtype kDtypes[] = {Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
   std::vector<Value> arguments = {closure};

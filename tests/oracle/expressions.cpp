@@ -148,6 +148,7 @@ ValueId Program::atom() {
 
 ValueId Program::condition(int depth) {
   constexpr int kMostNested = 2;
+  if (recipe_.is_rare && random_.one_in(4)) return number_question();
   const auto logic = [&](const char* name, Writer::Args args) {
     return writer_.value(Type::kBool, Op::kOperator, name, std::move(args));
   };

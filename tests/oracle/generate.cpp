@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "tests/oracle/classes.h"
+#include "tests/oracle/library_statements.h"
+#include "tests/oracle/receivers.h"
 #include "tests/oracle/statements.h"
 
 namespace dtype_guard::oracle {
@@ -103,6 +105,13 @@ Recipe fixable_recipe(std::uint64_t seed) {
   return out;
 }
 
+Recipe rare_recipe(std::uint64_t seed) {
+  Recipe out = recipe_of(seed);
+  out.is_rare = true;
+  out.promotes = false;
+  return out;
+}
+
 Recipe composed_recipe(std::uint64_t seed) {
   constexpr Shape kShapes[] = {Shape::kStraight, Shape::kBranching, Shape::kStraight, Shape::kAnything};
   Recipe out;
@@ -126,8 +135,12 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
         {made.key, is_lambda, made.parameters.front().by_reference, made.parameters.size() > 1});
   }
   const bool is_method = recipe.is_method;
-  const bool has_part = is_method && !recipe.is_composed && add_model(module, random, line);
-  const Members members = recipe.is_composed ? add_composed_model(module, kModel, random, line) : Members();
+  const bool is_plain = is_method && !recipe.is_composed && !recipe.is_rare;
+  const bool has_part = is_plain && add_model(module, random, line);
+  Members members;
+  if (recipe.is_composed) members = add_composed_model(module, kModel, random, line);
+  if (recipe.is_rare) add_receivers(module, random, line, recipe);
+  if (recipe.is_rare && is_method) members = add_library_model(module, kModel, random, line);
   flow::Function root;
   root.name = root.key = "root";
   if (is_method) {
@@ -150,7 +163,7 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
     const ValueId self = writer.value(Type::kState, Op::kParam);
     writer.last().constant = std::int64_t{0};
     program.has_members(self, has_part);
-    if (recipe.is_composed) program.has_members(self, members);
+    if (!is_plain) program.has_members(self, members);
   }
   program.begin();
   program.statements(recipe.statements, 0);

@@ -13,6 +13,9 @@ namespace dtype_guard::oracle {
 Recipe recipe_of(std::uint64_t seed);
 // Of few statements that promote, and more calls: most findings of such programs get a fix.
 Recipe fixable_recipe(std::uint64_t seed);
+// Over the instructions that other programs do not have: library modules, dictionaries, calls of which an
+// object decides what they run.
+Recipe rare_recipe(std::uint64_t seed);
 // Methods of a module that is made of others.
 Recipe composed_recipe(std::uint64_t seed);
 flow::Module generate(std::uint64_t seed, const Recipe& recipe);

@@ -24,12 +24,15 @@ bool Machine::is_made_half(const Value& object, int depth) const {
   });
 }
 
+// Registered with it, or held by a field.
 bool Machine::is_below(const Value& object, const Value& target, int depth) const {
   if (!object.is(Kind::kObject) || !target.is(Kind::kObject) || depth > kMostNested) return false;
-  const auto& all = objects_[object.id].registered;
-  return object.id == target.id || std::any_of(all.begin(), all.end(), [&](const Object::Registered& each) {
-           return is_below(each.value, target, depth + 1);
-         });
+  const Object& whole = objects_[object.id];
+  return object.id == target.id ||
+         std::any_of(whole.registered.begin(), whole.registered.end(),
+                     [&](const auto& each) { return is_below(each.value, target, depth + 1); }) ||
+         std::any_of(whole.cells.begin(), whole.cells.end(),
+                     [&](const auto& each) { return is_below(each.second, target, depth + 1); });
 }
 
 void Machine::guess_object(const Value& object) {

@@ -65,6 +65,16 @@ bool may_decide(const Function& function, flow::ValueId value) {
   return false;
 }
 
+// Without it dictionaries, lists or modules are not what they were.
+bool changes_things(const Instruction& each) {
+  constexpr const char* kNames[] = {"dict_pop", "dict_update", "store_element"};
+  // Of a module programs say the dtype by position, of a tensor by name.
+  const bool converts = each.name == "to" && each.args.size() == 2 && each.args[1].name.empty();
+  return each.op == Op::kOperator &&
+         (converts || std::any_of(std::begin(kNames), std::end(kNames),
+                                  [&](const char* name) { return each.name == name; }));
+}
+
 // Whether the call is of a function that is there, and comes back whatever it is handed.
 bool calls_what_returns(const Module& module, const Instruction& call) {
   const auto is_called = [&](const Function& each) { return each.key == call.name; };
@@ -83,8 +93,8 @@ Module with_unknown(Module module, Random& random) {
   std::vector<Instruction*> all;
   for (flow::Block& block : root.blocks) {
     for (Instruction& each : block.instructions) {
-      const bool may_be_any =
-          each.op == Op::kOperator || each.op == Op::kParam || calls_what_returns(module, each);
+      const bool may_be_any = !changes_things(each) && (each.op == Op::kOperator || each.op == Op::kParam ||
+                                                        calls_what_returns(module, each));
       if (may_be_any && each.result && !may_decide(root, each.result)) all.push_back(&each);
     }
   }

@@ -212,7 +212,8 @@ void Machine::step(Frame& frame, const Instruction& each) {
   Value out;
   switch (each.op) {
     case Op::kConst:
-      out = constant(each.constant);
+      out = std::holds_alternative<flow::Unknown>(each.constant) ? unknown_value("any_tensor", each)
+                                                                 : constant(each.constant);
       break;
     case Op::kParam: {
       const auto position = static_cast<std::size_t>(std::get<std::int64_t>(each.constant));
@@ -267,6 +268,9 @@ void Machine::step(Frame& frame, const Instruction& each) {
       out = Value::at(Kind::kObject, make(std::move(object)));
       break;
     }
+    case Op::kModule:
+      out = library_module(each);
+      break;
     case Op::kPack: {
       Object list;
       list.kind = Object::Kind::kContainer;
@@ -362,21 +366,6 @@ void Machine::step(Frame& frame, const Instruction& each) {
   }
   frame.values[each.result] = std::move(out);
   frame.made[each.result] = steps_;
-}
-
-Value Machine::call_instruction(Frame& frame, const Instruction& each) {
-  std::vector<Value> arguments;
-  for (std::size_t i = 0; i < each.args.size(); ++i) arguments.push_back(argument(frame, each, i));
-  if (each.name.empty()) {
-    const Value& closure = behind(arguments.at(0));
-    const bool known = closure.is(Kind::kObject) && objects_[closure.id].kind == Object::Kind::kClosure;
-    const Function* body = known ? find(objects_[closure.id].type) : nullptr;
-    if (!body) throw Stop{End::kOpen, "no closure"};
-    if (body->kind != flow::FunctionKind::kLambda) arguments.erase(arguments.begin());
-    return call(*body, std::move(arguments));
-  }
-  const Function* body = find(each.name);
-  return body ? call(*body, std::move(arguments)) : unknown_call(frame, each);
 }
 
 }  // namespace dtype_guard::oracle

@@ -208,9 +208,21 @@ class Machine {
   const Value& argument(const Frame& frame, const Instruction& each, std::size_t position) const;
   const Value* named(const Frame& frame, const Instruction& each, std::string_view name) const;
   const Value& latest(const Frame& frame, const Instruction& phi);
-  Value call_instruction(Frame& frame, const Instruction& each);
   bool truth(const Value& value) const;
   const Function* find(const std::string& key) const;
+
+  // calls.cpp
+  struct Handed {
+    std::string name;  // empty: by position
+    Value value;
+  };
+  const Function* method(const std::string& class_name, std::string_view name) const;
+  std::vector<Handed> spread(const Frame& frame, const Instruction& each) const;
+  Value rest_of(flow::Rest rest, const std::vector<Handed>& left);
+  std::vector<Value> bound(const Function& code, const std::vector<Handed>& given);
+  Value call_closure(const Value& closure, std::vector<Handed> given);
+  Value attribute_call(const Instruction& each, std::vector<Handed> given);
+  Value call_instruction(Frame& frame, const Instruction& each);
 
   // unknown.cpp: code that is not there.
   Value unknown_call(Frame& frame, const Instruction& each);
@@ -264,9 +276,25 @@ class Machine {
   };
   static void assume_no_wider(const std::vector<Given>& given);
   static std::vector<OperatorInput> table_inputs(const std::vector<Given>& given);
+  Dtype dtype_of_result(const Operator& op, const std::vector<Given>& given,
+                        std::optional<Dtype> stated) const;
+  Tensor result_of(const Instruction& each, const Operator& op, const std::vector<Given>& given, Dtype dtype,
+                   int rank);
   int rank_of_result(const Operator& op, const Instruction& each, const Frame& frame,
                      const std::vector<Given>& given);
   OperatorContext context() const;
+
+  // keyed_operators.cpp
+  static std::string cell_of_key(const Object& whole, const Value& key);
+  Value dictionary_operation(const Frame& frame, const Instruction& each, const Value& dictionary);
+  Value part_of_tensor(const Instruction& each, const Value& whole, bool is_slice);
+  bool keyed_operation(const Frame& frame, const Instruction& each, Value& out);
+  bool compared_operation(const Frame& frame, const Instruction& each, Value& out) const;
+
+  // library_modules.cpp
+  Value library_module(const Instruction& each);
+  bool is_library_module(const Value& value) const;
+  Value library_forward(const Instruction& each, const Value& module, std::vector<Value> inputs);
 
   const Module& module_;
   const ContractSet& contracts_;

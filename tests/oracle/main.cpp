@@ -106,6 +106,7 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   ++tally.programs;
   tally.runs += subject.runs.runs.size();
   tally.runs_left_out += subject.runs.open;
+  count_instructions(program, subject.runs.passed, tally.instructions);
   for (const auto& [assumption, runs] : subject.runs.assumptions) tally.assumptions[assumption] += runs;
   tally.not_all_runs += !subject.runs.are_all;
   Violations out;
@@ -156,6 +157,11 @@ void print_smaller(const flow::Module& program, const Case& how) {
     std::printf("// %s: %s\n", each.property.c_str(), each.what.c_str());
 }
 
+void add_apart(const Tally& apart, Tally& tally) {
+  for (const auto& [assumption, runs] : apart.assumptions) tally.assumptions[assumption] += runs;
+  for (const auto& [kind, count] : apart.instructions) tally.instructions[kind] += count;
+}
+
 // Of modules that are made of others, under a setting that the user named or did not.
 void check_composed(std::uint64_t seed, const Command& command, Tally& tally, Violations& out) {
   constexpr std::size_t kOneInOrdered = 4;
@@ -170,7 +176,31 @@ void check_composed(std::uint64_t seed, const Command& command, Tally& tally, Vi
   out.insert(out.end(), wrong.begin(), wrong.end());
   if (how.is_drawn("order of composed", kOneInOrdered)) check_order(seed, &own, tally, out);
   tally.of_constructors += apart.findings;
-  for (const auto& [assumption, runs] : apart.assumptions) tally.assumptions[assumption] += runs;
+  add_apart(apart, tally);
+}
+
+// Over the rarer instructions, of which shares are recorded apart.
+void check_rare(std::uint64_t seed, const Command& command, Tally& tally, Violations& out) {
+  const Case how = case_of(seed);
+  const flow::Module own = mended(generate(seed, rare_recipe(seed)), world_of(*how.setting));
+  if (command.print) std::printf("// looked at for rarer instructions:\n%s", flow::print(own).c_str());
+  if (command.shrink) print_smaller(own, how);
+  ++tally.asked["rare"];
+  Tally apart;
+  const Violations wrong = check(own, how, apart);
+  out.insert(out.end(), wrong.begin(), wrong.end());
+  tally.of_rare += apart.findings;
+  add_apart(apart, tally);
+  const auto add = [](const std::map<std::string, Share>& more, std::map<std::string, Share>& all) {
+    for (const auto& [kind, share] : more) {
+      Share& sum = all["rare " + kind];
+      sum.of += share.of;
+      sum.found += share.found;
+    }
+  };
+  add(apart.known, tally.known);
+  add(apart.definite, tally.definite);
+  add(apart.sometimes, tally.sometimes);
 }
 
 // Programs that are made for one property or assumption.
@@ -190,7 +220,8 @@ void check_special(const flow::Module& program, const Case& how, const Command& 
     ++tally.asked[what];
     check_apart(subject_of(own, *how.setting, true, runs, inputs_differ), findings, tally, found);
   };
-  constexpr std::size_t kOneInSetters = 16, kOneInLambdas = 16, kOneInChecks = 32, kOneInComposed = 32;
+  constexpr std::size_t kOneInSetters = 16, kOneInLambdas = 16, kOneInChecks = 32, kOneInComposed = 32,
+                        kOneInRare = 16;
   if (how.is_drawn("setters", kOneInSetters))
     apart("setters", class_with_setters(how.seed), tally.of_setters, kMostRuns, false);
   if (how.is_drawn("lambdas", kOneInLambdas))
@@ -200,6 +231,7 @@ void check_special(const flow::Module& program, const Case& how, const Command& 
     apart("checks", with_stated_inputs(how.seed), tally.of_checks, kRunsWithDtypes, true);
   }
   if (how.is_drawn("composed", kOneInComposed)) check_composed(how.seed, command, tally, found);
+  if (how.is_drawn("rare", kOneInRare)) check_rare(how.seed, command, tally, found);
   constexpr std::size_t kOneInClasses = 8, kOneInPrograms = 32;
   if (how.is_drawn("classes", kOneInClasses)) check_order(how.seed, nullptr, tally, found);
   if (how.is_drawn("order", kOneInPrograms)) check_order(how.seed, &program, tally, found);
@@ -209,16 +241,18 @@ void print(const Tally& tally) {
   std::printf(
       "%zu programs, %zu runs (%zu left out, %zu programs without all), %zu arrivals, %zu findings (%zu at "
       "calls or ways that no run takes, %zu of setters, %zu of lambdas, %zu of checks, %zu of "
-      "constructors), %zu given up, %zu reports in "
+      "constructors, %zu of rarer instructions), %zu given up, %zu reports in "
       "another order, %zu "
       "fixes\n",
       tally.programs, tally.runs, tally.runs_left_out, tally.not_all_runs, tally.arrivals, tally.findings,
       tally.unreached, tally.of_setters, tally.of_lambdas, tally.of_checks, tally.of_constructors,
-      tally.given_up, tally.ordered, tally.fixes);
+      tally.of_rare, tally.given_up, tally.ordered, tally.fixes);
   for (const auto& [assumption, runs] : tally.assumptions)
     std::printf("  left out %zu runs: %s\n", runs, assumption.c_str());
   std::printf("  left out %zu findings: a check states other inputs\n", tally.contradicted);
   std::printf("  left out %zu findings: runs that come there were left out\n", tally.unspoken);
+  for (const auto& [kind, count] : tally.instructions)
+    std::printf("  ran through %zu: %s\n", count, kind.c_str());
   for (const auto& [what, programs] : tally.asked)
     std::printf("  asked of %zu programs: %s\n", programs, what.c_str());
   for (const auto& [kind, share] : tally.known)

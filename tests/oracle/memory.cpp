@@ -153,11 +153,12 @@ Value Machine::copy_of(const Value& value, int depth) {
   return Value::at(Kind::kObject, make(std::move(copy)));
 }
 
-// Module::to on all that is registered below, or set_data on one tensor.
+// Module::to on all that is registered below, or set_data on one tensor. Python's `to` leaves integers alone.
 void Machine::retype(const Value& target, Dtype dtype, const Instruction& each) {
   const Value& found = behind(target);
   if (found.is(Kind::kTensor)) {
     Tensor& tensor = tensors_[found.id];
+    if (each.op == flow::Op::kOperator && !is_floating(tensor.dtype)) return;
     tensor.descent.set(line_of(each));
     tensor.supply.reset().set(line_of(each));
     tensor.dtype = dtype;

@@ -135,7 +135,9 @@ void Program::module_object() {
 
 // What the object holds: read, replaced, or converted with the whole of it.
 void Program::member() {
+  if (!members_.layers.empty() && random_.one_in(2)) return library();
   if (!members_.tensors.empty()) return member_of_parts();
+  if (!members_.layers.empty()) return library();
   flow::Place place = field_of(self_, random_.of(kMembers));
   if (has_part_ && random_.one_in(3)) place.path.insert(place.path.begin(), {StepKind::kField, kPart, 0});
   if (random_.one_in(8)) writer_.add(Op::kRetype, {}, {{"", self_}, {"", dtype()}});
@@ -150,7 +152,7 @@ void Program::member_of_parts() {
     for (const std::string& field : path) out.path.push_back({StepKind::kField, field, 0});
     return out;
   };
-  if (random_.one_in(10)) {
+  if (!members_.parts.empty() && random_.one_in(10)) {
     const ValueId part = writer_.load(Type::kObject, place(random_.of(members_.parts)));
     writer_.add(Op::kRetype, {}, {{"", random_.one_in(3) ? self_ : part}, {"", dtype()}});
   }

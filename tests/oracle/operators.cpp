@@ -3,6 +3,7 @@
 #include <array>
 #include <utility>
 
+#include "tests/oracle/library_modules.h"
 #include "tests/oracle/machine.h"
 
 namespace dtype_guard::oracle {
@@ -47,7 +48,22 @@ Value Machine::operation(Frame& frame, const Instruction& each) {
     return argument(frame, each, 0);
   }
   Value out;
+  if (keyed_operation(frame, each, out) || compared_operation(frame, each, out)) return out;
   if (scalar_operation(frame, each, out)) return out;
+  if (find_library_module(each.name) || each.name == kSequentialForward) {
+    std::vector<Value> inputs;
+    for (std::size_t i = 1; i < each.args.size(); ++i) inputs.push_back(argument(frame, each, i));
+    return library_forward(each, argument(frame, each, 0), std::move(inputs));
+  }
+  // A module that is converted is itself. Python's `to` takes floating dtypes alone.
+  const Value self = each.args.size() == 2 ? behind(argument(frame, each, 0)) : Value();
+  if (each.name == "to" && self.is(Kind::kObject)) {
+    const Dtype dtype = behind(argument(frame, each, 1)).dtype;
+    if (!is_floating(dtype)) throw Stop{End::kThrew, "a module that is to be of integers"};
+    retype(self, dtype, each);
+    guess_conversion(self, dtype);
+    return self;
+  }
   const Operator* op = find_operator(each.name);
   return op ? tensor_operation(frame, each, *op) : unknown_call(frame, each);
 }
@@ -143,10 +159,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
       given.push_back({name, value, value.is(Kind::kTensor) ? &tensors_[value.id] : nullptr});
     }
   }
-  assume_no_wider(given);
-  const OperatorOutcome outcome = evaluate(op, table_inputs(given), stated, context());
-  if (!outcome.dtype) throw Stop{End::kThrew, outcome.error};
-  if (*outcome.dtype == Dtype::kUndefined || outcome.may_throw) throw Stop{End::kOpen, "kernels differ"};
+  const Dtype dtype = dtype_of_result(op, given, stated);
   const int rank = rank_of_result(op, each, frame, given);
   constexpr int kMostDimensions = 16;
   if (rank > kMostDimensions) throw Stop{End::kTooLong, "dimensions"};
@@ -157,9 +170,31 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
     written.rank = op.name.ends_with("_out") ? rank : written.rank;
     return target;
   }
-  Tensor out = fresh(*outcome.dtype, rank, &each);
-  out.supply.reset();
+  Tensor out = result_of(each, op, given, dtype, rank);
   out.is_as_told = is_told;
+  // Where a default dtype was set on one path only, it is not known.
+  if (given.empty() && !stated && out.dtype == Dtype::kFloat64) out.has_escaped = true;
+  if (!op.list_result) return make(std::move(out));
+  Object list;
+  list.kind = Object::Kind::kContainer;
+  for (const char* key : {"[0]", "[1]"}) list.cells[key] = make(out);
+  return Value::at(Kind::kObject, make(std::move(list)));
+}
+
+Dtype Machine::dtype_of_result(const Operator& op, const std::vector<Given>& given,
+                               std::optional<Dtype> stated) const {
+  assume_no_wider(given);
+  const OperatorOutcome outcome = evaluate(op, table_inputs(given), stated, context());
+  if (!outcome.dtype) throw Stop{End::kThrew, outcome.error};
+  if (*outcome.dtype == Dtype::kUndefined || outcome.may_throw) throw Stop{End::kOpen, "kernels differ"};
+  return *outcome.dtype;
+}
+
+// A new tensor, and what its dtype is owed to.
+Tensor Machine::result_of(const Instruction& each, const Operator& op, const std::vector<Given>& given,
+                          Dtype dtype, int rank) {
+  Tensor out = fresh(dtype, rank, &each);
+  out.supply.reset();
   bool widened = true;
   for (const Given& one : given) {
     if (!one.tensor) continue;
@@ -180,13 +215,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
     if (keeps) out.shape = one.tensor->shape;
   }
   if (widened) out.supply.set(line_of(each));
-  // Where a default dtype was set on one path only, it is not known.
-  if (given.empty() && !stated && out.dtype == Dtype::kFloat64) out.has_escaped = true;
-  if (!op.list_result) return make(std::move(out));
-  Object list;
-  list.kind = Object::Kind::kContainer;
-  for (const char* key : {"[0]", "[1]"}) list.cells[key] = make(out);
-  return Value::at(Kind::kObject, make(std::move(list)));
+  return out;
 }
 
 // Of the operators that generator.cpp uses; others end the run.

@@ -10,6 +10,7 @@
 
 #include "analyzer/flow/analysis.h"
 #include "analyzer/flow/ir/ir.h"
+#include "tests/oracle/instructions.h"
 #include "tests/oracle/runs.h"
 
 namespace dtype_guard::oracle {
@@ -29,6 +30,7 @@ struct Tally {
   std::size_t of_setters = 0;                // findings of what a setter left behind
   std::size_t of_lambdas = 0;                // findings in lambdas that escape
   std::size_t of_constructors = 0;           // findings in methods of composed models
+  std::size_t of_rare = 0;                   // findings in programs over the rarer instructions
   std::size_t of_checks = 0;                 // findings where checks say what an input is
   std::size_t contradicted = 0;              // findings of inputs that a check in the program never lets pass
   std::size_t unreached = 0;                 // findings at calls that no run comes to
@@ -36,6 +38,7 @@ struct Tally {
   std::size_t ordered = 0;                   // programs with a report that was made again in another order
   std::size_t fixes = 0;                     // that were made
   std::size_t given_up = 0;                  // programs that the engine gives up
+  InstructionCounts instructions;            // that some run went through
   std::map<std::string, std::size_t> asked;  // of how many programs what is not asked of all was
   std::map<std::string, Share> known;        // by instruction: operands of one dtype in all runs, known to be
   std::map<std::string, Share> definite;     // by instruction: calls that break in every run, found definite

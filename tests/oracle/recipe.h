@@ -17,6 +17,7 @@ struct Recipe {
   bool promotes = false;     // half tensors meet wider ones, and arrive at calls
   bool is_method = false;    // of a module, with what its constructor gave it
   bool is_composed = false;  // that module is made of others
+  bool is_rare = false;      // half of the statements are such as other programs do not have
 };
 
 }  // namespace dtype_guard::oracle

@@ -7,6 +7,9 @@
 
 namespace dtype_guard::oracle {
 namespace {
+// Fewer programs may leave a kind of instruction out.
+constexpr std::uint64_t kMostOfRecord = 10000;
+
 void compare_shares(const std::string& what, const std::map<std::string, double>& recorded,
                     const std::map<std::string, Share>& now, std::vector<std::string>& out) {
   for (const auto& [kind, least] : recorded) {
@@ -27,6 +30,7 @@ Record::Record(const std::string& file) {
   const nlohmann::json all = nlohmann::json::parse(in);
   programs_ = all.at("programs");
   asked_ = all.at("asked").get<std::map<std::string, std::size_t>>();
+  instructions_ = all.at("instructions").get<InstructionCounts>();
   known_ = all.at("known").get<std::map<std::string, double>>();
   definite_ = all.at("definite").get<std::map<std::string, double>>();
   sometimes_ = all.at("sometimes").get<std::map<std::string, double>>();
@@ -63,6 +67,14 @@ std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first
         out.push_back("'" + what + "' is asked of " + std::to_string(asked) + " programs, recorded are " +
                       std::to_string(least));
     }
+    for (const std::string& kind : counted_instructions()) {
+      const auto least = instructions_.find(kind), now = tally.instructions.find(kind);
+      const std::size_t recorded = least == instructions_.end() ? 0 : least->second;
+      const std::size_t run = now == tally.instructions.end() ? 0 : now->second;
+      if (run < recorded || (run == 0 && programs >= kMostOfRecord))
+        out.push_back("runs go through " + std::to_string(run) + " of '" + kind + "', recorded are " +
+                      std::to_string(recorded));
+    }
     compare_shares("what is known", known_, tally.known, out);
     compare_shares("what is found", definite_, tally.definite, out);
     compare_shares("what is found of what breaks sometimes", sometimes_, tally.sometimes, out);
@@ -93,6 +105,7 @@ void Record::write(const std::string& file, const Tally& tally, std::uint64_t pr
     failures.push_back({{"property", what.first}, {"cause", what.second}, {"seeds", seeds}});
   const nlohmann::ordered_json out = {{"programs", programs},
                                       {"asked", tally.asked},
+                                      {"instructions", tally.instructions},
                                       {"known", shares(tally.known)},
                                       {"definite", shares(tally.definite)},
                                       {"sometimes", shares(tally.sometimes)},

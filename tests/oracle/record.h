@@ -1,4 +1,5 @@
-// What is recorded of the oracle (recorded.json): the share of what is known and found by kind of
+// What is recorded of the oracle (recorded.json): how many instructions of each kind some run went through,
+// the share of what is known and found by kind of
 // instruction and how many programs a property is asked of, which may not fall, and the seeds whose programs
 // break a property, each with its cause, which may only become fewer.
 #pragma once
@@ -33,6 +34,7 @@ class Record {
   std::map<Failure, std::string> failures_;  // and the cause
   std::set<Failure> met_;
   std::map<std::string, std::size_t> asked_;  // of at least so many programs
+  InstructionCounts instructions_;            // runs went through at least so many
   std::map<std::string, double> known_, definite_, sometimes_;
 };
 

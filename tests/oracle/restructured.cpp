@@ -29,6 +29,15 @@ void shift(Instruction& each, ValueId values, flow::VariableId variables) {
   }
 }
 
+// Whether its parameters are the call's arguments, in their order.
+bool binds_by_position(const Function& function, const Instruction& call) {
+  return function.parameters.size() == call.args.size() &&
+         std::all_of(call.args.begin(), call.args.end(),
+                     [](const auto& each) { return each.name.empty(); }) &&
+         std::all_of(function.parameters.begin(), function.parameters.end(),
+                     [](const auto& each) { return each.rest == flow::Rest::kNone; });
+}
+
 bool has_one_block(const Function& function) {
   return function.kind == flow::FunctionKind::kFunction && function.blocks.size() == 1 &&
          function.blocks[0].instructions.back().op == Op::kReturn;
@@ -136,7 +145,8 @@ Module inlined(Module module, Random& /*random*/) {
     for (Instruction& each : block.instructions) {
       const auto callee =
           std::find_if(module.functions.begin(), module.functions.end(), [&](const Function& one) {
-            return each.op == Op::kCall && one.key == each.name && has_one_block(one);
+            return each.op == Op::kCall && one.key == each.name && has_one_block(one) &&
+                   binds_by_position(one, each);
           });
       if (callee == module.functions.end()) {
         all.push_back(std::move(each));

@@ -20,6 +20,7 @@ void Program::statements(int count, int depth) {
 
 void Program::statement(int depth) {
   const bool may_nest = depth < recipe_.most_depth;
+  if (recipe_.is_rare && random_.one_in(2)) return rare(depth);
   if (self_ && random_.one_in(4)) return member();
   if (recipe_.promotes && random_.one_in(2))
     return may_nest && recipe_.shape != Shape::kStraight && random_.one_in(2) ? guarded() : promotion();
@@ -147,8 +148,15 @@ ValueId Program::arm(Type type) {
                         : type == Type::kObject    ? holder()
                         : type == Type::kList      ? list_of_tensors()
                         : type == Type::kReference ? writer_.address(place_of(variable))
-                                                   : dtype();
-  return writer_.value(type, Op::kCopy, {}, {{"", there}});
+                        : type == Type::kLayer     ? layer()
+                        : type == Type::kReceiver
+                            ? (random_.one_in(6) ? writer_.constant(flow::None{}) : receiver())
+                        : type == Type::kDictionary ? dictionary()
+                        : type == Type::kText       ? text()
+                                                    : dtype();
+  const ValueId out = writer_.value(type, Op::kCopy, {}, {{"", there}});
+  if (receivers_.contains(there)) receivers_[out] = receivers_[there];
+  return out;
 }
 
 // The value of `f ? a : b`, or of `a or b`, whose first part was there before the branch. What is written
@@ -156,7 +164,9 @@ ValueId Program::arm(Type type) {
 void Program::either(int depth) {
   constexpr Type kTypes[] = {Type::kTensor, Type::kTensor, Type::kObject,
                              Type::kList,   Type::kDtype,  Type::kReference};
-  const Type type = random_.of(kTypes);
+  constexpr Type kRareTypes[] = {Type::kLayer, Type::kReceiver, Type::kDictionary, Type::kText};
+  const bool is_rare = recipe_.is_rare && random_.one_in(2);
+  const Type type = is_rare ? random_.of(kRareTypes) : random_.of(kTypes);
   const bool is_or = random_.one_in(4);
   ValueId first = is_or ? arm(type) : 0;
   const ValueId asked = condition();
@@ -176,7 +186,13 @@ void Program::either(int depth) {
   const ValueId second = one(no);
   writer_.go_on_in(after);
   const ValueId out = writer_.value(type, Op::kPhi, {}, {{"", first}, {"", second}});
+  const auto base = receivers_.find(first), other = receivers_.find(second);
+  const bool has_base = base != receivers_.end() && other != receivers_.end();
+  if (has_base && base->second == other->second) receivers_[out] = std::string(base->second);
   if (type == Type::kObject || type == Type::kList || type == Type::kReference) through(type, out);
+  if (type == Type::kLayer) run_layer(out);
+  if (type == Type::kReceiver) run_method(out);
+  if (type == Type::kDictionary || type == Type::kText) keyed();
 }
 
 void Program::through(Type type, ValueId one) {

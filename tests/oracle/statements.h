@@ -1,6 +1,7 @@
 // The statements of generated programs, one member for each kind.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ class Program {
   using Args = Writer::Args;
 
   void statement(int depth);
+  void rare(int depth);
   // values
   ValueId operation();
   ValueId factory();
@@ -49,6 +51,13 @@ class Program {
   ValueId list_of_tensors();
   ValueId holder();
   ValueId descriptor();
+  ValueId layer();
+  ValueId made_layer(const LibraryModule& type);
+  ValueId dictionary();
+  ValueId receiver();
+  ValueId text();
+  ValueId number_question();
+  flow::Argument key();
   // statements
   void assign();
   void choose(int depth);
@@ -71,6 +80,20 @@ class Program {
   void member_of_parts();
   void promotion();
   void guarded();
+  // library_statements.cpp
+  void library();
+  void run_layer(ValueId layer);
+  void sequential();
+  // keyed_statements.cpp
+  void keyed();
+  void part();
+  // dispatch_statements.cpp
+  void dispatched();
+  void run_method(ValueId object);
+  void gathered();
+  void discarded();
+  void attempt(int depth);
+  void entered_loop(int depth);
 
   flow::Module& module_;
   Writer& writer_;
@@ -79,7 +102,9 @@ class Program {
   std::vector<Callee> callees_;
   ValueId self_ = 0;  // 0: of no class
   bool has_part_ = false;
-  Members members_;  // of a composed model
+  Members members_;                                 // of a composed model
+  std::map<ValueId, const LibraryModule*> layers_;  // those whose type is known
+  std::map<ValueId, std::string> receivers_;        // those of which a base is
 };
 
 }  // namespace dtype_guard::oracle

@@ -20,6 +20,10 @@ enum class Type : std::uint8_t {
   kList,
   kObject,
   kReference,
+  kLayer,     // a library module
+  kReceiver,  // an object whose class decides what is called
+  kDictionary,
+  kText,
   kState
 };
 
