@@ -137,10 +137,11 @@ void Program::rare(int depth) {
     case 11:
       return may_nest ? either(depth) : keyed();
     case 12:
-      return may_nest ? attempt(depth) : keyed();
+      return may_nest && atoms_.take() ? attempt(depth) : keyed();
     case 13:
-      return may_nest ? entered_loop(depth) : keyed();
+      return may_nest && atoms_.take() ? entered_loop(depth) : keyed();
     default:
+      if (!atoms_.take()) return keyed();
       writer_.offer(Type::kTensor, writer_.constant(flow::Unknown{}));
   }
 }

@@ -121,6 +121,7 @@ ValueId Program::atom() {
         return writer_.value(Type::kBool, Op::kOperator, "defined", {{"", optional}});
       break;
     case 2: {
+      if (!atoms_.take()) break;
       const ValueId of = tensor();
       const ValueId dimensions = writer_.value(Type::kInteger, Op::kOperator, "dim", {{"", of}});
       const ValueId limit = writer_.constant(static_cast<std::int64_t>(random_.below(4)));
@@ -128,9 +129,11 @@ ValueId Program::atom() {
                            {{"", dimensions}, {"", limit}});
     }
     case 3:
-      if (recipe_.shape == Shape::kAnything) return writer_.value(Type::kBool, Op::kCall, "any_bool");
+      if (recipe_.shape == Shape::kAnything && atoms_.take())
+        return writer_.value(Type::kBool, Op::kCall, "any_bool");
       break;
     case 4: {
+      if (!atoms_.take()) break;
       const ValueId of = tensor(), zero = writer_.constant(std::int64_t{0});
       const ValueId size = writer_.value(Type::kInteger, Op::kOperator, "size", {{"", of}, {"", zero}});
       return writer_.value(Type::kBool, Op::kOperator, "eq",

@@ -48,7 +48,8 @@ void take_parameters(Writer& writer) {
 }
 
 // A function that the root may call: one or two tensors and a flag, and it gives a tensor back.
-void add_callee(flow::Module& module, Random& random, int& line, const Recipe& recipe, bool is_lambda) {
+void add_callee(flow::Module& module, Random& random, int& line, const Recipe& recipe, bool is_lambda,
+                OpenAtoms& atoms) {
   flow::Function& callee = module.functions.emplace_back();
   callee.name = callee.key = (is_lambda ? "lambda" : "callee") + std::to_string(module.functions.size());
   callee.kind = is_lambda ? FunctionKind::kLambda : FunctionKind::kFunction;
@@ -59,7 +60,7 @@ void add_callee(flow::Module& module, Random& random, int& line, const Recipe& r
   if (random.one_in(2)) callee.parameters.push_back({"flag", ParameterKind::kNumber, "bool", false});
   Writer writer(callee, random, line);
   take_parameters(writer);
-  Program program(module, writer, {recipe.shape, 0, 1}, {});
+  Program program(module, writer, {recipe.shape, 0, 1}, {}, atoms);
   if (is_lambda) {
     const ValueId self = writer.constant(std::int64_t{0});
     writer.last().op = Op::kParam;
@@ -118,6 +119,7 @@ Recipe composed_recipe(std::uint64_t seed) {
   out.shape = kShapes[seed / 64 % std::size(kShapes)];
   out.statements = 3 + static_cast<int>(seed / 256 % 6);
   out.is_method = out.is_composed = true;
+  out.most_atoms = kAnyNumberOfAtoms;
   return out;
 }
 
@@ -127,9 +129,10 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
   module.files = {"f.cpp"};
   int line = 100;
   std::vector<Callee> callees;
+  OpenAtoms atoms(recipe.most_atoms);
   for (std::size_t i = random.below(3); i > 0; --i) {
     const bool is_lambda = random.one_in(3);
-    add_callee(module, random, line, recipe, is_lambda);
+    add_callee(module, random, line, recipe, is_lambda, atoms);
     const flow::Function& made = module.functions.back();
     callees.push_back(
         {made.key, is_lambda, made.parameters.front().by_reference, made.parameters.size() > 1});
@@ -139,7 +142,7 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
   const bool has_part = is_plain && add_model(module, random, line);
   Members members;
   if (recipe.is_composed) members = add_composed_model(module, kModel, random, line);
-  if (recipe.is_rare) add_receivers(module, random, line, recipe);
+  if (recipe.is_rare) add_receivers(module, random, line, recipe, atoms);
   if (recipe.is_rare && is_method) members = add_library_model(module, kModel, random, line);
   flow::Function root;
   root.name = root.key = "root";
@@ -153,12 +156,12 @@ flow::Module generate(std::uint64_t seed, const Recipe& recipe) {
   for (std::size_t i = random.below(4); i > 0; --i) {
     const Offered& each = random.of(kParameters);
     const bool open = each.as == Type::kBool || each.as == Type::kOptional || each.as == Type::kInteger;
-    if (recipe.shape == Shape::kStraight && open) continue;
+    if (open && (recipe.shape == Shape::kStraight || !atoms.take())) continue;
     root.parameters.push_back({"p" + std::to_string(i), each.kind, each.type, false});
   }
   Writer writer(root, random, line);
   take_parameters(writer);
-  Program program(module, writer, recipe, std::move(callees));
+  Program program(module, writer, recipe, std::move(callees), atoms);
   if (is_method) {
     const ValueId self = writer.value(Type::kState, Op::kParam);
     writer.last().constant = std::int64_t{0};

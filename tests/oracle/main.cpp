@@ -1,7 +1,7 @@
-// oracle [--seed FIRST] [--programs COUNT] [--record FILE [--write FILE]] [--print] [--shrink] [--stop]:
-// generates programs from seeds, runs them, and holds what the analyser says of them against their runs, and
-// against what is recorded. Exit status 1 where a property does not hold; with --stop it ends there. --write
-// writes the record anew.
+// oracle [--seed FIRST] [--programs COUNT] [--record FILE [--write FILE]] [--print] [--shrink] [--stop]
+// [--open]: generates programs from seeds, runs them, and holds what the analyser says of them against their
+// runs, and against what is recorded. With --open any number of things is open in each program. Exit status 1
+// where a property does not hold; with --stop it ends there. --write writes the record anew.
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
@@ -20,6 +20,7 @@
 #include "tests/oracle/record.h"
 #include "tests/oracle/shrink.h"
 #include "tests/oracle/stated.h"
+#include "tests/oracle/tiers.h"
 
 namespace {
 using namespace dtype_guard;
@@ -31,7 +32,7 @@ struct Command {
   std::uint64_t seed = 1, programs = 1000;
   const char* file = nullptr;
   const char *record = nullptr, *write = nullptr;
-  bool print = false, shrink = false, stop = false;
+  bool print = false, shrink = false, stop = false, open = false;
 };
 
 Command parse(int argc, char** argv) {
@@ -46,6 +47,7 @@ Command parse(int argc, char** argv) {
     if (!std::strcmp(argv[i], "--write")) out.write = i + 1 < argc ? argv[++i] : nullptr;
     if (!std::strcmp(argv[i], "--print")) out.print = true;
     if (!std::strcmp(argv[i], "--stop")) out.stop = true;
+    if (!std::strcmp(argv[i], "--open")) out.open = true;
   }
   return out;
 }
@@ -60,6 +62,7 @@ flow::Module read(const char* file) {
 struct Case {
   std::uint64_t seed = 0;
   bool straight = false, named = false;
+  bool open = false;  // any number of things is (tier B)
   const flow::PrecisionSetting* setting = nullptr;
 
   std::size_t draw(const char* what, std::size_t options) const {
@@ -74,7 +77,15 @@ Case case_of(std::uint64_t seed) {
   const auto& settings = flow::precision_settings();
   out.straight = recipe_of(seed).shape == Shape::kStraight;
   out.named = out.is_drawn("named", 2);
+  constexpr std::size_t kOneInOpen = 8;
+  out.open = out.is_drawn("open", kOneInOpen);
   out.setting = &settings[out.draw("setting", settings.size())];
+  return out;
+}
+
+Recipe recipe_of(const Case& how) {
+  Recipe out = oracle::recipe_of(how.seed);
+  if (how.open) out.most_atoms = kAnyNumberOfAtoms;
   return out;
 }
 
@@ -119,6 +130,14 @@ Violations check(const flow::Module& program, const Case& how, Tally& tally) {
   if (how.is_drawn("laws", kOneInLaws))
     check_law(how.draw("law", kLaws), how.seed, program, subject, tally, out);
   return out;
+}
+
+void check_tier(const flow::Module& program, bool open, Tally& tally, Violations& out) {
+  ++tally.asked[open ? "tier B: open" : "tier A"];
+  const std::size_t atoms = open_atoms(program);
+  if (!open && atoms > kMostAtoms)
+    out.push_back({"tier", std::to_string(atoms) + " things are open, in tier A at most " +
+                               std::to_string(kMostAtoms) + " are"});
 }
 
 // Programs that are made for one assumption. Counted apart: shares are of the other programs.
@@ -182,10 +201,12 @@ void check_composed(std::uint64_t seed, const Command& command, Tally& tally, Vi
 // Over the rarer instructions, of which shares are recorded apart.
 void check_rare(std::uint64_t seed, const Command& command, Tally& tally, Violations& out) {
   const Case how = case_of(seed);
-  const flow::Module own = mended(generate(seed, rare_recipe(seed)), world_of(*how.setting));
+  const flow::Module made = generate(seed, rare_recipe(seed));
+  const flow::Module own = mended(made, world_of(*how.setting));
   if (command.print) std::printf("// looked at for rarer instructions:\n%s", flow::print(own).c_str());
   if (command.shrink) print_smaller(own, how);
   ++tally.asked["rare"];
+  check_tier(made, false, tally, out);
   Tally apart;
   const Violations wrong = check(own, how, apart);
   out.insert(out.end(), wrong.begin(), wrong.end());
@@ -264,12 +285,14 @@ void print(const Tally& tally) {
 }
 
 Violations look_at(std::uint64_t seed, const Command& command, Tally& tally) {
-  const Case how = case_of(seed);
-  const flow::Module program =
-      command.file ? read(command.file) : mended(generate(seed, recipe_of(seed)), world_of(*how.setting));
+  Case how = case_of(seed);
+  how.open = how.open || command.open;
+  const flow::Module made = command.file ? read(command.file) : generate(seed, recipe_of(how));
+  const flow::Module program = command.file ? made : mended(made, world_of(*how.setting));
   if (command.print) print(program, how);
   if (command.shrink) print_smaller(program, how);
   Violations found = check(program, how, tally);
+  if (!command.file) check_tier(made, how.open, tally, found);
   if (!command.file) check_joins(seed, found);
   check_special(program, how, command, tally, found);
   return found;
@@ -297,9 +320,11 @@ int main(int argc, char** argv) {
   for (const auto& [property, count] : by_property)
     std::printf("%s does not hold %zu times\n", property.c_str(), count);
   if (!record) return bad != 0;
-  for (const std::uint64_t seed : record->beyond(command.seed, command.programs)) {
+  for (const auto& [seed, open] : record->beyond(command.seed, command.programs)) {
     Tally apart;
-    for (const Violation& each : look_at(seed, command, apart)) record->is_known(seed, each.property);
+    Command own = command;
+    own.open = open;
+    for (const Violation& each : look_at(seed, own, apart)) record->is_known(seed, each.property);
   }
   if (command.write) record->write(command.write, tally, command.programs);
   std::printf("%zu failures are recorded\n", record->count());

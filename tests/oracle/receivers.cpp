@@ -32,7 +32,7 @@ Recipe recipe_within(const Recipe& of) {
 
 // Its own tensor beside what it is handed, and what some statements make of both.
 Function method(flow::Module& module, const std::string& class_name, const std::string& name, Random& random,
-                int& line, const Recipe& recipe) {
+                int& line, const Recipe& recipe, OpenAtoms& atoms) {
   Function out = begin(class_name, name, line);
   const bool has_flag = name == kWithFlag;
   if (has_flag) {
@@ -51,7 +51,7 @@ Function method(flow::Module& module, const std::string& class_name, const std::
     writer.last().constant = std::int64_t{2};
   }
   writer.load(Type::kTensor, field_of(self, kHeld));
-  Program program(module, writer, recipe_within(recipe), {});
+  Program program(module, writer, recipe_within(recipe), {}, atoms);
   program.begin();
   program.statements(1 + static_cast<int>(random.below(2)), 1);
   if (random.one_in(4)) writer.store(field_of(self, kHeld), program.tensor());
@@ -87,7 +87,7 @@ Function gather(Random& random, int& line) {
 }
 }  // namespace
 
-void add_receivers(flow::Module& module, Random& random, int& line, const Recipe& recipe) {
+void add_receivers(flow::Module& module, Random& random, int& line, const Recipe& recipe, OpenAtoms& atoms) {
   for (const char* name : kReceivers) {
     const bool inherits = name == kReceivers[2];
     flow::ClassFacts& facts = module.classes.emplace_back();
@@ -95,7 +95,7 @@ void add_receivers(flow::Module& module, Random& random, int& line, const Recipe
     if (inherits) facts.bases = {kReceivers[0]};
     for (const char* each : kMethods) {
       if (inherits && random.one_in(2)) continue;
-      flow::Function made = method(module, name, each, random, line, recipe);
+      flow::Function made = method(module, name, each, random, line, recipe, atoms);
       module.functions.push_back(std::move(made));
     }
   }

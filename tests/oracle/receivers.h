@@ -13,6 +13,7 @@ inline constexpr const char* kMethods[] = {"forward", "apply"};
 inline constexpr const char* kWithFlag = "apply";  // takes one beside the tensor, or leaves it out
 inline constexpr const char* kHeld = "a";          // the tensor that each of them holds
 inline constexpr const char* kGather = "gather";   // takes a tensor, further ones, and others by name
-void add_receivers(flow::Module& module, Random& random, int& line, const Recipe& recipe);
+class OpenAtoms;
+void add_receivers(flow::Module& module, Random& random, int& line, const Recipe& recipe, OpenAtoms& atoms);
 
 }  // namespace dtype_guard::oracle

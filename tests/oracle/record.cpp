@@ -4,6 +4,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
+#include <tuple>
 
 namespace dtype_guard::oracle {
 namespace {
@@ -36,7 +37,8 @@ Record::Record(const std::string& file) {
   sometimes_ = all.at("sometimes").get<std::map<std::string, double>>();
   for (const auto& group : all.at("failures")) {
     for (const auto& seed : group.at("seeds"))
-      failures_[{seed.get<std::uint64_t>(), group.at("property")}] = group.at("cause");
+      failures_[{seed.get<std::uint64_t>(), group.at("property")}] = {group.at("cause"),
+                                                                      group.value("tier", "A") == "B"};
   }
 }
 
@@ -47,13 +49,14 @@ bool Record::is_known(std::uint64_t seed, const std::string& property) {
   return out;
 }
 
-std::vector<std::uint64_t> Record::beyond(std::uint64_t first, std::uint64_t programs) const {
-  std::set<std::uint64_t> out;
-  if (first != 1 || programs != programs_) return {};
-  for (const auto& [failure, cause] : failures_) {
-    if (failure.first > programs_) out.insert(failure.first);
+std::vector<Record::Beyond> Record::beyond(std::uint64_t first, std::uint64_t programs) const {
+  std::vector<Beyond> out;
+  if (first != 1 || programs != programs_) return out;
+  for (const auto& [failure, known] : failures_) {
+    const bool is_new = out.empty() || out.back().seed != failure.first;
+    if (failure.first > programs_ && is_new) out.push_back({failure.first, known.open});
   }
-  return {out.begin(), out.end()};
+  return out;
 }
 
 std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first,
@@ -79,12 +82,12 @@ std::vector<std::string> Record::compare(const Tally& tally, std::uint64_t first
     compare_shares("what is found", definite_, tally.definite, out);
     compare_shares("what is found of what breaks sometimes", sometimes_, tally.sometimes, out);
   }
-  for (const auto& [failure, cause] : failures_) {
+  for (const auto& [failure, known] : failures_) {
     const bool is_whole = first == 1 && programs == programs_;
     const bool run = is_whole || (failure.first >= first && failure.first < first + programs);
     if (run && !met_.contains(failure))
       out.push_back("seed " + std::to_string(failure.first) +
-                    " holds now, take it out of the record: " + cause);
+                    " holds now, take it out of the record: " + known.cause);
   }
   return out;
 }
@@ -98,11 +101,17 @@ void Record::write(const std::string& file, const Tally& tally, std::uint64_t pr
           std::floor(kSteps * static_cast<double>(share.found) / static_cast<double>(share.of)) / kSteps;
     return out;
   };
-  std::map<std::pair<std::string, std::string>, std::vector<std::uint64_t>> causes;
-  for (const auto& [failure, cause] : failures_) causes[{failure.second, cause}].push_back(failure.first);
+  using Group = std::tuple<std::string, std::string, bool>;
+  std::map<Group, std::vector<std::uint64_t>> causes;
+  for (const auto& [failure, known] : failures_)
+    causes[{failure.second, known.cause, known.open}].push_back(failure.first);
   nlohmann::ordered_json failures = nlohmann::ordered_json::array();
-  for (const auto& [what, seeds] : causes)
-    failures.push_back({{"property", what.first}, {"cause", what.second}, {"seeds", seeds}});
+  for (const auto& [what, seeds] : causes) {
+    nlohmann::ordered_json group = {{"property", std::get<0>(what)}, {"cause", std::get<1>(what)}};
+    if (std::get<2>(what)) group["tier"] = "B";
+    group["seeds"] = seeds;
+    failures.push_back(std::move(group));
+  }
   const nlohmann::ordered_json out = {{"programs", programs},
                                       {"asked", tally.asked},
                                       {"instructions", tally.instructions},

@@ -16,11 +16,15 @@ namespace dtype_guard::oracle {
 
 class Record {
  public:
+  struct Beyond {
+    std::uint64_t seed;
+    bool open;  // of tier B: any number of things is
+  };
   explicit Record(const std::string& file);
   // Whether a violation is recorded, with its cause.
   bool is_known(std::uint64_t seed, const std::string& property);
   // Seeds beyond the programs that shares are recorded of; none where others are run.
-  std::vector<std::uint64_t> beyond(std::uint64_t first, std::uint64_t programs) const;
+  std::vector<Beyond> beyond(std::uint64_t first, std::uint64_t programs) const;
   // What holds no longer, or no better than recorded; one line each. Shares are compared where these are the
   // programs that they were recorded of.
   std::vector<std::string> compare(const Tally& tally, std::uint64_t first, std::uint64_t programs) const;
@@ -30,8 +34,12 @@ class Record {
 
  private:
   using Failure = std::pair<std::uint64_t, std::string>;
-  std::uint64_t programs_ = 0;               // from seed 1 on
-  std::map<Failure, std::string> failures_;  // and the cause
+  std::uint64_t programs_ = 0;  // from seed 1 on
+  struct Known {
+    std::string cause;
+    bool open = false;
+  };
+  std::map<Failure, Known> failures_;
   std::set<Failure> met_;
   std::map<std::string, std::size_t> asked_;  // of at least so many programs
   InstructionCounts instructions_;            // runs went through at least so many

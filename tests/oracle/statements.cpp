@@ -65,10 +65,10 @@ void Program::statement(int depth) {
       return may_nest ? either(depth) : assign();
     case 20:
     case 21:
-      return may_nest ? loop(depth) : assign();
+      return may_nest && atoms_.take() ? loop(depth) : assign();
     case 22:
     case 23:
-      return call_unknown();
+      return atoms_.take() ? call_unknown() : assign();
     default:
       return may_nest ? choose(depth) : assign();
   }

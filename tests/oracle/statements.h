@@ -18,10 +18,21 @@ struct Callee {
   bool has_flag = false;
 };
 
+// How many things may still be open: of a root and all that it calls.
+class OpenAtoms {
+ public:
+  explicit OpenAtoms(std::size_t most) : left_(most) {}
+  bool take() { return left_ > 0 && left_-- > 0; }
+
+ private:
+  std::size_t left_;
+};
+
 class Program {
  public:
-  Program(flow::Module& module, Writer& writer, Recipe recipe, std::vector<Callee> callees)
+  Program(flow::Module& module, Writer& writer, Recipe recipe, std::vector<Callee> callees, OpenAtoms& atoms)
       : module_(module),
+        atoms_(atoms),
         writer_(writer),
         random_(writer.random()),
         recipe_(recipe),
@@ -96,6 +107,7 @@ class Program {
   void entered_loop(int depth);
 
   flow::Module& module_;
+  OpenAtoms& atoms_;
   Writer& writer_;
   Random& random_;
   Recipe recipe_;
