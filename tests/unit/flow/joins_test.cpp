@@ -32,6 +32,19 @@ TEST_CASE("what may be the tensor that a module owns is converted with it, or no
             .size() == 1);
 }
 
+TEST_CASE("unseen code that is handed a list may put another tensor into it") {
+  const auto read = [](const std::string& code) {
+    return findings(attention_main("  %10 = object Owner()\n  %11 = const 8\n  %12 = pack(%11, %11)\n"
+                                   "  %13 = op ones(%12)\n  %14 = register buffer \"w\", %10, %13\n"
+                                   "  %15 = pack(%14)\n" +
+                                       code + "  retype %10, %103\n  %18 = load %15[0]\n",
+                                   "%1", "%18", "%18"))
+        .size();
+  };
+  CHECK(read("") == 1);
+  CHECK(read("  %16 = call unseen(%15)\n") == 0);
+}
+
 TEST_CASE("what is stored in one of two lists is what is read there") {
   const auto stored = [](const char* dtype) {
     return findings_of_body(fmt::format(R"IR(  %11 = op ones(%10) ; 11:3-11:9 "old"

@@ -146,6 +146,25 @@ b2:
   CHECK(chosen("  %20 = op cat(tensors=%19, dim=%5)\n").empty());
 }
 
+TEST_CASE("what is made of several tensors has as many dimensions as that of them") {
+  const auto behind = [](const std::string& operation) {
+    return found(R"IR(  %10 = pack()
+  %11 = op ones(size=%10) ; 11:3-11:9 "wide"
+  store a, %1
+  branch %30 ? b1 : b2
+b1:
+  store a, %11
+  jump b2
+b2:
+  %12 = load a
+  %13 = op neg(self=%12)
+)IR" + operation +
+                 "  %9 = load a\n");
+  };
+  CHECK(behind("").size() == 1);
+  CHECK(behind("  %14 = op size(self=%13, dim=%5)\n").empty());
+}
+
 TEST_CASE("a list that has an element has those before it, and what is added is behind them") {
   const auto found_first = [](const std::string& before) {
     return findings(
@@ -163,6 +182,24 @@ TEST_CASE("a list that has an element has those before it, and what is added is 
   CHECK(found_first("") == 1);
   CHECK(found_first("  %8 = load %2[1]\n") == 0);
   CHECK(found_first("  store %2[1], %1\n") == 0);
+  // What was added is not what stands before it, be it of one dtype.
+  const Found first = findings(R"IR(
+function f
+  parameter q: tensor
+  parameter all: tensor_list
+b0:
+  %1 = param 0
+  %2 = param 1
+  %3 = const 2
+  %4 = pack(%3, %3)
+  %5 = op ones(%4) ; 5:3-5:9 "wide"
+  store %2[+], %5
+  %6 = load %2[0]
+  %7 = sink flash(q=%6, k=%6, v=%6) ; 99:3-99:20 "flash(first)"
+  return
+)IR",
+                               {{"fp32"}, true});
+  CHECK(first == Found{"99 attention-unsupported-dtype k,q,v in f [fp32]"});
 }
 
 TEST_CASE("a cast to a dtype settles what was not known, also where it has that dtype already") {

@@ -136,7 +136,10 @@ void Memory::write(State& state, const Location& location, const Value& given, b
     for (auto& [each, cell] : object.cells) {
       if (each.kind == Key::Kind::kIndex && !is_one_more) cell = weak_update(cell, value, symbols_);
     }
-    object.rest = weak_update(object.rest, value, symbols_);
+    // Of one dtype with those that may be there, it is not what stands in their place.
+    const bool leaves_others = location.key.kind == Key::Kind::kNext && !object.rest.is_bottom();
+    object.rest =
+        leaves_others ? weak_update(value, object.rest, symbols_) : weak_update(object.rest, value, symbols_);
     return;
   }
   const bool is_element = key.kind == Key::Kind::kIndex;  // one that is not listed is one of the rest
@@ -195,7 +198,14 @@ void Memory::havoc(State& state, const Value& value) {
         const HeapObject* tensor = state.find(one.object);
         return !tensor || !tensor->of_setting || is_registered(object, one.object);
       });
-      if (!reachable) cell = Value::unknown(symbols_of(cell, symbols_));
+      const bool holds_tensor = object.kind == HeapObject::Kind::kContainer &&
+                                object.stands == HeapObject::Stands::kForItself &&
+                                std::any_of(cell.begin(), cell.end(),
+                                            [](const Alternative& one) { return one.kind == Kind::kHandle; });
+      const Value unknown = Value::unknown(symbols_of(cell, symbols_));
+      if (!reachable) cell = unknown;
+      // What stands in a list may be another tensor then.
+      if (reachable && holds_tensor) cell = join(weakened(cell), unknown, symbols_);
     };
     for (auto& [key, cell] : object.cells) {
       if (!buffer) change(cell);

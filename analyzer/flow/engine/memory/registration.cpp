@@ -147,13 +147,19 @@ void doubt_plain_members(State& state, HeapId owner, const Registered& registere
     const Step* kept = is_tensor(each) ? origins.step(each.trail) : nullptr;
     return kept && kept->kind == Step::Kind::kPlainMember;
   };
+  // Calls that it was handed to on the way are no other tensor.
+  const auto before_calls = [&](Value known) {
+    for (Value before = known; !before.is_bottom(); before = before_call(known, origins)) known = before;
+    return known;
+  };
+  const Value before = before_calls(registered.before);
   const auto holds_it = [&](const Value& cell) {
     if (std::none_of(cell.begin(), cell.end(), is_marked)) return false;
     std::vector<Alternative> all = cell.alternatives();
     for (Alternative& each : all) {
       if (is_marked(each)) each.trail = origins.step(each.trail)->parent;
     }
-    return Value(std::move(all)) == registered.before;
+    return before_calls(Value(std::move(all))) == before;
   };
   std::vector<Key> cells;
   for (const auto& [key, cell] : state.find(owner)->cells) {
