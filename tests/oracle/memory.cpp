@@ -144,6 +144,7 @@ void Machine::write_elements(const Value& target, const Value& given) {
 }
 
 Value Machine::copy_of(const Value& value, int depth) {
+  if (depth > 0 && value.is(Kind::kReference)) return value;
   const Value& original = behind(value);
   if (!original.is(Kind::kObject) || depth > kMostNested) return original;
   Object copy = objects_[original.id];

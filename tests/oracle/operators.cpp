@@ -301,6 +301,7 @@ Value Machine::cast(Frame& frame, const Instruction& each) {
     return make(std::move(number));
   }
   Tensor out = tensor_of(from);
+  out.is_stated = out.is_owned = out.is_of_setting = false;  // it is another tensor, of no module yet
   out.descent.set(line_of(each));
   if (out.dtype != dtype) out.is_promoted = each.implicit && is_half(out.dtype) && is_wider(dtype, out.dtype);
   if (out.dtype != dtype && !is_wider(dtype, out.dtype)) out.supply.reset();
