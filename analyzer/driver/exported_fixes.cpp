@@ -7,15 +7,16 @@
 #include <utility>
 
 #include "analyzer/driver/edited_text.h"
+#include "rules/text/utf8.h"
 
 namespace dtype_guard::driver {
 namespace {
 
 // In single quotes everything stands for itself but the quote, which is doubled, and a line break, which
-// would be folded unless an empty line follows.
+// would be folded unless an empty line follows. A reader refuses the whole file for a byte that is no UTF-8.
 std::string yaml_text(std::string_view text) {
   std::string out = "'";
-  for (const char c : text) {
+  for (const char c : valid_utf8(text)) {
     out += c;
     if (c == '\'' || c == '\n') out += c;
   }

@@ -1,7 +1,6 @@
 // --export-fixes: findings and fixes as clang-tidy writes them (YAML of clang::tooling), for
 // clang-apply-replacements and the tools that read its files. Not by Clang's own writer (DiagnosticsYaml.h):
-// that of LLVM 22 ends a text at its first byte that is no UTF-8, so that an edit would lose what stands
-// behind it, and a build without Clang writes fixes too.
+// a build without Clang writes fixes too. The tests have clang-apply-replacements apply what is written.
 #pragma once
 
 #include <string>

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -327,7 +328,8 @@ int main(int argc, char** argv) {
     for (const Violation& each : look_at(seed, own, apart)) record->is_known(seed, each.property);
   }
   if (command.write) record->write(command.write, tally, command.programs);
-  std::printf("%zu failures are recorded\n", record->count());
+  std::printf("%zu failures are recorded, %.0f s of processor time\n", record->count(),
+              static_cast<double>(std::clock()) / CLOCKS_PER_SEC);
   const std::vector<std::string> fallen = record->compare(tally, command.seed, command.programs);
   for (const std::string& each : fallen) std::printf("%s\n", each.c_str());
   return bad != 0 || !fallen.empty();

@@ -63,8 +63,7 @@ bool share(const Calls& a, const Calls& b) {
 
 // What a report says of a setting does not hang on which others it is of.
 void check_alone(const Module& module, const std::vector<flow::PrecisionSetting>& settings, bool strict,
-                 Violations& out) {
-  const flow::AnalysisResult all = analysed(module, settings, strict);
+                 const flow::AnalysisResult& all, Violations& out) {
   for (const flow::PrecisionSetting& each : settings) {
     const std::vector<Calls> beside = broken_under(all, each.name);
     const std::vector<Calls> alone = broken_under(analysed(module, {each}, strict), each.name);
@@ -81,14 +80,16 @@ void check_alone(const Module& module, const std::vector<flow::PrecisionSetting>
   }
 }
 
-std::vector<std::string> report(const Module& module, const std::vector<flow::PrecisionSetting>& settings,
-                                bool strict) {
+std::vector<std::string> report(const flow::AnalysisResult& result) {
   std::vector<std::string> out;
-  const flow::AnalysisResult result = analysed(module, settings, strict);
   for (const Finding& each : result.findings) out.push_back(text(each));
   for (const flow::NotLowered& each : result.not_analysed) out.push_back("not analysed " + each.function);
   std::sort(out.begin(), out.end());
   return out;
+}
+std::vector<std::string> report(const Module& module, const std::vector<flow::PrecisionSetting>& settings,
+                                bool strict) {
+  return report(analysed(module, settings, strict));
 }
 
 template <class All>
@@ -111,13 +112,14 @@ void check_order(std::uint64_t seed, const Module* program, Tally& tally, Violat
   const Module whole = flow::link(files);
   const std::vector<flow::PrecisionSetting> settings = flow::precision_settings();
   const bool strict = random.one_in(2);
-  const std::vector<std::string> first = report(whole, settings, strict);
+  const flow::AnalysisResult result = analysed(whole, settings, strict);
+  const std::vector<std::string> first = report(result);
   tally.ordered += !first.empty();
 
   std::vector<flow::PrecisionSetting> permuted = settings;
   shuffle(permuted, random);
   compare("settings", first, report(whole, permuted, strict), out);
-  check_alone(whole, settings, strict, out);
+  check_alone(whole, settings, strict, result, out);
   Module functions = whole;
   shuffle(functions.functions, random);
   compare("functions", first, report(functions, settings, strict), out);

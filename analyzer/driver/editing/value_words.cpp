@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rules/operators/operators.h"
+#include "rules/text/lists.h"
 
 namespace dtype_guard::driver {
 
@@ -76,8 +77,7 @@ ValueWords value_words(const flow::SeenValue& value, const PlaceWords& place) {
     const std::string origin = origin_of(each, place);
     if (!origin.empty()) add(origins, dtypes.size() > 1 ? dtype_of(each) + " " + origin : origin);
   }
-  return {fmt::format("{}", fmt::join(dtypes, " or ")), fmt::format("{}", fmt::join(ranks, " or ")),
-          fmt::format("{}", fmt::join(origins, "; "))};
+  return {listed(dtypes, "or"), listed(ranks, "or"), fmt::format("{}", fmt::join(origins, "; "))};
 }
 
 std::vector<flow::SeenValue> by_setting(const std::vector<flow::SeenValue>& values) {

@@ -1,6 +1,7 @@
 """Fixes: what is offered, what --fix does to files, and what --export-fixes writes."""
 import json
 import os
+import pathlib
 import resource
 import shutil
 import subprocess
@@ -281,6 +282,14 @@ class Fixes(project.Case):
         self.assertEqual((self.folder / "a.cpp").read_text(), "// über '\n" + FIXED + USE)
         self.assertEqual(self.lint("-p", "build", "--export-fixes", "out/f.yaml").returncode, 0)
         self.assertIn("Diagnostics:     []", (self.folder / "out" / "f.yaml").read_text())
+
+    def test_an_exported_name_that_is_no_utf8_leaves_the_file_readable(self):
+        name = os.fsdecode(b"b\xff.py")
+        shutil.copy(pathlib.Path(__file__).parents[3] / "examples/first/attend.py", self.folder / name)
+        run = self.lint("--export-fixes", "f.yaml", name)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        exported = (self.folder / "f.yaml").read_bytes().decode("utf-8")
+        self.assertIn("b\N{REPLACEMENT CHARACTER}.py'", exported)
 
     def test_a_killed_run_leaves_whole_files(self):
         self.write(a__cpp=WIDE + USE)

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
+#include <utility>
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/passed_tests.h"
@@ -39,6 +41,32 @@ void finish(Activation& activation, const Value& result, State state) {
   state.values.change(kResult) = result;
   activation.returns.insert_or_assign(activation.block, std::move(state));
 }
+
+// What the caller's activation has of its own while a callee runs: whether it is in a round of a loop, and
+// what it changed of tensors. Put back where the call ends, by a throw too.
+class OfCaller {
+ public:
+  OfCaller(Identities& ids, Registrations& registrations)
+      : ids_(ids),
+        registrations_(registrations),
+        in_round_(ids.in_round()),
+        changes_(registrations.begin_call()) {}
+  ~OfCaller() {
+    end_round();
+    if (changes_) registrations_.drop_call(std::move(*changes_));
+  }
+  OfCaller(const OfCaller&) = delete;
+  OfCaller& operator=(const OfCaller&) = delete;
+  void end_round() { ids_.set_in_round(in_round_); }
+  // For who puts them back with the callee's.
+  TensorChanges changes() { return *std::exchange(changes_, std::nullopt); }
+
+ private:
+  Identities& ids_;
+  Registrations& registrations_;
+  const bool in_round_;
+  std::optional<TensorChanges> changes_;
+};
 }  // namespace
 
 Engine::Engine(const Program& program, const AnalysisOptions& options, const PrecisionSetting& setting,
@@ -75,20 +103,15 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   frame.kind = HeapObject::Kind::kFrame;
   state.put(activation.frame, std::move(frame));
   Guards guards = state.guards;
-  TensorChanges changes = registrations_.begin_call();
-
-  const bool in_round = ids_.in_round();
+  OfCaller of_caller(ids_, registrations_);
   run(activation, std::move(state));
-  ids_.set_in_round(in_round);
+  of_caller.end_round();
   alive = activation.finish.has_value();
-  if (!alive) {
-    registrations_.drop_call(std::move(changes));
-    return {};
-  }
+  if (!alive) return {};
   const Value result = activation.finish->values[kResult];
   state = std::move(*activation.finish);
   state.values = std::move(callers_values);
-  registrations_.take_over_changes(state, std::move(changes), activation);
+  registrations_.take_over_changes(state, of_caller.changes(), activation);
   if (!is_captured(activation.frame, result, state)) state.erase(activation.frame);
   state.guards = after_call(std::move(guards), state.guards, activation.context, symbols_);
   std::erase_if(state.tests, [&](const PassedTest& each) {
