@@ -40,7 +40,7 @@ std::string_view exchanged(std::string_view name) {
 }
 }  // namespace
 
-RankInputs Ranks::rank_inputs(const Instruction& instruction, const State& state) {
+RankInputs Ranks::rank_inputs(const Instruction& instruction, State& state) {
   return {[&](std::size_t i) { return argument(state, instruction, i); },
           [&](const Value& value) { return memory_.tensors(state, value); },
           [&](const Value& value) -> std::optional<std::vector<Value>> {

@@ -20,7 +20,7 @@ class Ranks {
   Ranks(Names& names, const RunningRoot& root, Rounds& rounds, Memory& memory)
       : ids_(names.ids), symbols_(names.symbols), root_(root), rounds_(rounds), memory_(memory) {}
 
-  RankInputs rank_inputs(const Instruction& instruction, const State& state);
+  RankInputs rank_inputs(const Instruction& instruction, State& state);
   void prove_ranks(const Activation& activation, const Operator& op, const Instruction& instruction,
                    State& state);
   RankFacts proved_by(const SinkRecord& record) const;

@@ -238,14 +238,6 @@ bool Operators::is_view_of_input(const Activation& activation, ValueId id, const
 }
 
 namespace {
-bool differ_in_rank(const std::vector<Input>& inputs) {
-  return std::any_of(inputs.begin(), inputs.end(), [](const Input& input) {
-    return std::any_of(input.alternatives.begin(), input.alternatives.end(), [&](const Alternative& each) {
-      return !(each.rank == input.alternatives.front().rank);
-    });
-  });
-}
-
 // Of each alternative of each input, what became of the combinations that it is in.
 class Fates {
  public:
@@ -281,23 +273,6 @@ class Fates {
   std::vector<std::vector<Fate>> fates_;
 };
 }  // namespace
-
-// Of a combination, where the inputs may be of several ranks.
-Rank Operators::rank_of(const Operator& op, const Instruction& instruction,
-                        const std::vector<ChosenInput>& chosen, const Rank& of_all,
-                        const State& state) const {
-  if (of_all.wrapped || of_all.is_exact()) return of_all;
-  RankInputs inputs = ranks_.rank_inputs(instruction, state);
-  inputs.argument = [&chosen, &instruction, given = std::move(inputs.argument)](std::size_t i) {
-    const auto found = std::find_if(chosen.begin(), chosen.end(), [&](const ChosenInput& each) {
-      return each.value && each.value == instruction.args[i].value;
-    });
-    return found == chosen.end() ? given(i) : Value(*found->alternative);
-  };
-  const Rank own = OperatorRank(op, instruction, std::move(inputs)).result();
-  if (own.wrapped) return of_all;
-  return own.symbol || own.is_exact() ? own : meet(of_all, own).value_or(of_all);
-}
 
 // Bottom when PyTorch throws for every combination.
 Value Operators::outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
@@ -336,9 +311,6 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
       left_out = true;
       continue;
     }
-    const Rank own_rank = differ_in_rank(inputs) && instruction.name == op.name
-                              ? rank_of(op, instruction, chosen, rank, state)
-                              : rank;
     const bool in_doubt = perhaps_never_together(inputs, chosen, symbols_);
     const bool may_be_counts = op.result == ResultRule::kSumLike && !inputs.empty() &&
                                is_view_of_input(activation, inputs.front().value, state);
@@ -348,8 +320,8 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
       const StatedBy by = !by_code                                       ? StatedBy::kSetting
                           : dtype && dtypes.size() > 1 && dtype->symbols ? StatedBy::kChoice
                                                                          : StatedBy::kCode;
-      const OperatorResults results(op, site, chosen, stated, {by, dtype ? dtype->told : 0}, own_rank,
-                                    origins_, symbols_);
+      const OperatorResults results(op, site, chosen, stated, {by, dtype ? dtype->told : 0}, rank, origins_,
+                                    symbols_);
       const std::vector<Alternative> made =
           results.evaluate(options_.device, torch_version_, state.autocast, state.default_dtype);
       fates.note(index, !made.empty());

@@ -8,8 +8,6 @@
 
 namespace dtype_guard::flow {
 
-struct ChosenInput;
-
 class Operators {
  public:
   Operators(const Subject& subject, Names& names, Effects& effects, Rounds& rounds, Memory& memory,
@@ -39,8 +37,6 @@ class Operators {
   Value outcomes(const Activation& activation, const Instruction& instruction, const Operator& op,
                  Operands given, const Rank& rank, const Value& too_many, const State& state,
                  std::vector<Refused>* refused = nullptr);
-  Rank rank_of(const Operator& op, const Instruction& instruction, const std::vector<ChosenInput>& chosen,
-               const Rank& of_all, const State& state) const;
 
   const AnalysisOptions& options_;
   const std::string& torch_version_;
