@@ -146,25 +146,6 @@ b2:
   CHECK(chosen("  %20 = op cat(tensors=%19, dim=%5)\n").empty());
 }
 
-TEST_CASE("what is made of several tensors has as many dimensions as that of them") {
-  const auto behind = [](const std::string& operation) {
-    return found(R"IR(  %10 = pack()
-  %11 = op ones(size=%10) ; 11:3-11:9 "wide"
-  store a, %1
-  branch %30 ? b1 : b2
-b1:
-  store a, %11
-  jump b2
-b2:
-  %12 = load a
-  %13 = op neg(self=%12)
-)IR" + operation +
-                 "  %9 = load a\n");
-  };
-  CHECK(behind("").size() == 1);
-  CHECK(behind("  %14 = op size(self=%13, dim=%5)\n").empty());
-}
-
 TEST_CASE("a list that has an element has those before it, and what is added is behind them") {
   const auto found_first = [](const std::string& before) {
     return findings(
