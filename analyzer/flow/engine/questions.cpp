@@ -179,34 +179,14 @@ Guard Questions::guard(const Activation& activation, const Instruction& instruct
           condition ? comparison(*condition, taken != asked.opposite, state) : Comparison{}};
 }
 
-// That what is computed once has that truth: a branch that asks it again gets the same answer. Of what a loop
-// computes each round has another.
-SymbolSetId Questions::answer(const Activation& activation, ValueId asked, bool is_true, const State& state) {
-  constexpr int kAnswer = -3;
-  const Alternative* one = value(state, asked).single();
-  if (!one || one->truth != Truth::kOther || is_repeated(activation)) return 0;
-  const bool is_computed_here = one->source && one->context == activation.context;
-  const FunctionInfo& info = activation.info;
-  const Instruction* made = is_computed_here ? info.definition(one->source) : nullptr;
-  if (!made) return 0;
-  const auto block = std::find(info.order.begin(), info.order.end(), info.defined_at(one->source));
-  if (block == info.order.end() || info.repeats[static_cast<std::size_t>(block - info.order.begin())])
-    return 0;
-  // What it may hang together with, the question itself says.
-  return symbols_.condition(ids_.choice(Nature::kRound, activation.context, made, kAnswer), is_true);
-}
-
 // What is known where a branch was taken, or a check passed.
 SymbolSetId Questions::decided_by(const Activation& activation, const Instruction& instruction, bool taken,
                                   const State& state) {
   const Asked what = asked_by(activation, instruction, state);
   const Value& condition = value(state, what.answer);
-  const bool is_true = taken != what.opposite;
-  const SymbolSetId own = answer(activation, what.answer, is_true, state);
-  if (const SymbolSetId symbols = condition_of(condition, is_true, symbols_))
-    return symbols_.unite(symbols, own);
+  if (const SymbolSetId symbols = condition_of(condition, taken != what.opposite, symbols_)) return symbols;
   if (condition.size() > 1) return ids_.undecided();
-  return symbols_.unite(asked(activation, what.definition ? *what.definition : instruction, state), own);
+  return asked(activation, what.definition ? *what.definition : instruction, state);
 }
 
 }  // namespace dtype_guard::flow

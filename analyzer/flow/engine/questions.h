@@ -18,7 +18,6 @@ class Questions {
  private:
   SymbolSetId asked_of(const Question& asked);
   Comparison comparison(const Instruction& condition, bool taken, const State& state);
-  SymbolSetId answer(const Activation& activation, ValueId asked, bool is_true, const State& state);
   SymbolSetId decided_by(const Activation& activation, const Instruction& instruction, bool taken,
                          const State& state);
 
