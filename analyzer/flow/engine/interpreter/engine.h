@@ -48,9 +48,8 @@ class Engine final : public Evaluator {
   const FollowedCalls& calls() const { return calls_.followed(); }
   const Origins& origins() const { return names_.origins; }
   bool converted_to_half() const { return effects_.converted_to_half(); }  // the code did that to a module
-  std::size_t steps() const {
-    return effects_.steps() + inputs_.steps();
-  }  // of the last root and its objects
+  // Of the last root and its objects.
+  std::size_t steps() const { return effects_.steps() + inputs_.steps(); }
   SymbolSets& symbols() { return symbols_; }
   const Program& program() const { return subject_.program; }
   void watch(WatchedValues* watched) {
