@@ -1,5 +1,8 @@
 // What front_end.h answers in a dtype-lint that was built without Clang (DTYPE_GUARD_CLANG=OFF): no C++ file
 // can be read, and each place that would need it says so.
+#include <stdexcept>
+
+#include "analyzer/clang/fixes_file.h"
 #include "analyzer/clang/front_end.h"
 #include "analyzer/clang/preambles.h"
 
@@ -38,6 +41,7 @@ std::string llvm_version() { return "none"; }
 std::vector<CompileCommand> read_compile_database(const std::string& folder) {
   throw CompileDatabaseError("'" + folder + "' holds compile commands for C++: " + kWhy);
 }
+std::string yaml_of(const FixesFile& /*file*/) { throw std::logic_error(kWhy); }
 std::optional<std::string> find_compile_database(const std::string&) { return std::nullopt; }
 
 }  // namespace dtype_guard::clang_front_end

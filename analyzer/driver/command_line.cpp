@@ -101,7 +101,14 @@ void check_fixes(const Options& options) {
         "--write-baseline takes what is found as known, so that --fix has nothing to do; run --fix first, "
         "and --write-baseline in a run of its own");
   }
-  if (!options.export_fixes.empty()) expect_writable("--export-fixes", options.export_fixes);
+  if (options.export_fixes.empty()) return;
+  if (!clang_front_end::is_built_in()) {
+    throw UsageError(fmt::format(
+        "--export-fixes '{}': Clang writes that file, and this dtype-lint was built without it "
+        "(DTYPE_GUARD_CLANG=OFF); --fix applies the fixes, --format sarif=FILE and rdjson=FILE hold them",
+        options.export_fixes));
+  }
+  expect_writable("--export-fixes", options.export_fixes);
 }
 
 // Lines that are not those on disk, or that the run itself changes, cannot be compared.

@@ -312,8 +312,8 @@ class Fixing {
 
   void export_to(Report report) {
     code_.count_in_files(report);
-    const std::string text =
-        exported_fixes(report, [&](const std::string& file) { return files_.text(file); });
+    const std::string text = clang_front_end::yaml_of(
+        exported_fixes(report, [&](const std::string& file) { return files_.text(file); }));
     const std::string problem = write_atomically(options_.export_fixes, text);
     if (!problem.empty()) {
       throw UsageError(
