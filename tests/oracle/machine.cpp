@@ -11,10 +11,23 @@ constexpr int kMostSteps = 4000;
 constexpr int kMostCalls = 24;
 }  // namespace
 
-Machine::Machine(const Module& module, const ContractSet& contracts, const World& world, Choices& choices,
-                 Passed& passed)
-    : module_(module), contracts_(contracts), world_(world), choices_(choices), passed_(passed) {
-  for (const Function& each : module.functions) functions_[each.key] = &each;
+FunctionsByKey functions_of(const Module& module) {
+  FunctionsByKey out;
+  for (const Function& each : module.functions) out[each.key] = &each;
+  return out;
+}
+
+Machine::Machine(const Module& module, const FunctionsByKey& functions, const ContractSet& contracts,
+                 const World& world, Choices& choices, Passed& passed)
+    : module_(module),
+      contracts_(contracts),
+      world_(world),
+      choices_(choices),
+      passed_(passed),
+      functions_(functions) {
+  constexpr std::size_t kMostOfARun = 64;  // tensors and objects, in most programs
+  objects_.reserve(kMostOfARun);
+  tensors_.reserve(kMostOfARun);
   objects_.emplace_back();
   tensors_.emplace_back();
   const Dtype otherwise = world.device == "cpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
@@ -23,17 +36,11 @@ Machine::Machine(const Module& module, const ContractSet& contracts, const World
 }
 
 void Passed::add(const Passed& run) {
-  const auto unite = [](std::vector<bool>& into, const std::vector<bool>& more) {
-    if (into.size() < more.size()) into.resize(more.size());
-    for (std::size_t i = 0; i < more.size(); ++i) {
-      if (more[i]) into[i] = true;
-    }
-  };
   arrivals.insert(run.arrivals.begin(), run.arrivals.end());
-  unite(instructions, run.instructions);
-  unite(arms[0], run.arms[0]);
-  unite(arms[1], run.arms[1]);
-  unite(no_tensors, run.no_tensors);
+  instructions |= run.instructions;
+  arms[0] |= run.arms[0];
+  arms[1] |= run.arms[1];
+  no_tensors |= run.no_tensors;
   for (const auto& [line, taken] : run.phis) phis[line] |= taken;
 }
 

@@ -148,25 +148,22 @@ struct Arrival {
 // that one took, and by which arms a phi was come to; by line.
 struct Passed {
   std::unordered_map<std::uint64_t, Arrival> arrivals;
-  std::vector<bool> instructions, arms[2];
-  std::vector<bool> no_tensors;       // probes at which something else arrived
+  Lines instructions, arms[2];
+  Lines no_tensors;                   // probes at which something else arrived
   std::map<int, std::uint64_t> phis;  // a bit for each argument
   void add(const Passed& run);
-  static void note(std::vector<bool>& lines, const Instruction& each) {
-    const auto line = static_cast<std::size_t>(each.range.line);
-    if (lines.size() <= line) lines.resize(line + 1);
-    lines[line] = true;
-  }
-  static bool has(const std::vector<bool>& lines, const Instruction& each) {
-    const auto line = static_cast<std::size_t>(each.range.line);
-    return line < lines.size() && lines[line];
-  }
+  static void note(Lines& lines, const Instruction& each) { lines.set(line_of(each)); }
+  static bool has(const Lines& lines, const Instruction& each) { return lines.test(line_of(each)); }
 };
+
+// The functions of a module by their keys, for all its runs.
+using FunctionsByKey = std::unordered_map<std::string_view, const Function*>;
+FunctionsByKey functions_of(const Module& module);
 
 class Machine {
  public:
-  Machine(const Module& module, const ContractSet& contracts, const World& world, Choices& choices,
-          Passed& passed);
+  Machine(const Module& module, const FunctionsByKey& functions, const ContractSet& contracts,
+          const World& world, Choices& choices, Passed& passed);
   Run run(const Function& root);
 
  private:
@@ -302,7 +299,7 @@ class Machine {
   Choices& choices_;
   Passed& passed_;
   const Instruction* running_ = nullptr;
-  std::unordered_map<std::string, const Function*> functions_;
+  const FunctionsByKey& functions_;
   std::vector<Object> objects_;
   std::vector<Tensor> tensors_;
   std::map<std::string, Autocast> autocast_;  // by device

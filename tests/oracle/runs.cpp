@@ -57,13 +57,14 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
               std::size_t most) {
   Runs out;
   Choices choices;
+  const FunctionsByKey functions = functions_of(module);
   const auto run_with = [&](Choices& others) {
     Passed ignored;
-    return Machine(module, contracts, world, others, ignored).run(root);
+    return Machine(module, functions, contracts, world, others, ignored).run(root);
   };
   const auto run = [&] {
     Passed passed;
-    Run done = Machine(module, contracts, world, choices, passed).run(root);
+    Run done = Machine(module, functions, contracts, world, choices, passed).run(root);
     if (done.end != End::kAssumedAway && is_handed_otherwise(done, choices, run_with)) {
       done.end = End::kAssumedAway;
       done.why = "an input is not what the setting hands in, and no check says so";
