@@ -139,6 +139,10 @@ Value Machine::call(const Function& code, std::vector<Value> arguments) {
   variables.kind = Object::Kind::kFrame;
   frame.variables = make(std::move(variables));
   frame.arguments = std::move(arguments);
+  std::size_t results = 1;
+  for (const flow::Block& each : code.blocks) results += each.instructions.size();
+  frame.values.reserve(results);
+  frame.made.reserve(results);
   for (;;) {
     const flow::Block& block = code.blocks.at(frame.block);
     for (const Instruction& each : block.instructions) {
