@@ -4,12 +4,13 @@
 Looked for in headers: classes with a member function or a destructor, and structs with a function that stands in a source
 file. Plain data and exceptions are neither. Of each, some test case of tests/unit/flow makes an object: its name stands before
 a variable, a parenthesis or a brace, there or in the fixtures, functions and aliases that it uses; of an abstract class one
-derives, and of a class of static functions one is called. What else that case makes has to stand below the class: in headers
+derives, and of a class of static functions one is called. That case asserts something of what the object gives: a result, or
+what was handed to it, once it was asked. What else that case makes has to stand below the class: in headers
 that its own header and sources include. Structs and abstract classes may stand anywhere.
 
 A file that includes lint_text.h does not count: its programs are analysed as a whole, with whatever parts that takes.
 It reads text and knows no types. What stands below is not told from what is needed, so a class that is handed large parts
-where little would do is not found; nor what an object makes inside, nor whether anything is asked of it."""
+where little would do is not found; nor what an object makes inside, nor whether what is asserted would fail were it wrong."""
 import re
 import sys
 
@@ -29,6 +30,10 @@ INCLUDE = re.compile(r'^#include "([^"\n]+)"', re.M)
 ABSTRACT = re.compile(r"\) (?:const )?= 0;")
 NAMED = re.compile(r"(?:.*\n)??(?:class|struct) (\w+)|[^({=;]*?(\w+)\s*[({=;]")
 ARGUMENTS = r"(?:<[^;(){}]*>)?"
+ASSERTION = re.compile(r"\b(?:CHECK|REQUIRE)\w*\(")
+# A function or lambda with a body, whose name stands for what it gives.
+BODY = re.compile(r"(?:\b(\w+)\([^;{}]*\)[^;{}()]*|\b(\w+) = \[[^\]]*\][^;{}]*)\{")
+VARIABLE = re.compile(r"(?<![\w.:>])&?([a-z]\w*)(?=[\s.,;)\]}=]|->|$)")
 
 
 def plain(text):
@@ -87,6 +92,7 @@ class Part:
         self.made = re.compile(made)
         defines = re.compile(rf"^[^\s#/].*\b{name}::", re.M)
         own = [other for other, text in sources.items() if other.endswith(".cpp") and name in text and defines.search(text)]
+        self.is_guard = not shown
         self.below, left = set(), [file, *own]
         while left:
             file = left.pop()
@@ -96,6 +102,65 @@ class Part:
 
     def is_in(self, text):
         return self.name in text and self.made.search(text) is not None
+
+    def is_asserted_in(self, case):
+        """Whether an assertion has a name that stands for an object of it, or for what one gave."""
+        known, size, handed = {self.name}, 0, set()  # to a constructor
+        while len(known) > size:
+            size = len(known)
+            known |= {name for name, words in case.functions if words & known}
+            for each in case.statements:
+                if each.words.isdisjoint(known):
+                    continue
+                known |= each.named
+                if self.name in each.words and not self.is_guard and self.made.search(each.text):
+                    handed |= each.variables - each.named
+                else:
+                    known |= each.variables
+            if handed and any(not each.asks.isdisjoint(known) for each in case.statements + case.assertions):
+                known |= handed
+        return any(not each.words.isdisjoint(known) for each in case.assertions)
+
+
+class Statement:
+    def __init__(self, text):
+        self.text, self.words = text, set(re.findall(r"\w+", text))
+        before, assigned, _ = text.partition(" = ")
+        declared = re.search(r"[\w>&*]\s+&?(\w+)\s*(?:\(|$)", text)
+        derived = re.search(r"\b(\w+)(?: final)?\s*:\s*public |\busing (\w+) =", text)
+        self.named = set(VARIABLE.findall(before + " ")) if assigned else set()
+        if derived:
+            self.named.add(derived.group(1) or derived.group(2))
+        elif declared and not assigned and not re.match(r"\s*(?:return|if|for|while)\b", text):
+            self.named.add(declared.group(1))
+        self.variables = set(VARIABLE.findall(text))
+        self.asks = set(re.findall(r"\b(\w+)(?:\.|->)\w+\(", text)) | set(re.findall(r"[(,] ?[&*]?(\w+)(?=[,)])", text))
+
+
+class Case:
+    """A test case, with that of all by which it makes objects."""
+
+    def __init__(self, text):
+        self.text = text
+        text = re.sub(r"(\w)\{([^{};]*)\}", r"\1(\2)", text)
+        every = [Statement(each) for each in re.split(r"[;{}]", text)]
+        self.statements = [each for each in every if not ASSERTION.search(each.text)]
+        self.assertions = [each for each in every if ASSERTION.search(each.text)]
+        self.functions = [(name, set(re.findall(r"\w+", body))) for name, body in bodies(text)]
+
+
+def bodies(text):
+    """Name and body of each function, lambdas too."""
+    out = []
+    for found in BODY.finditer(text):
+        depth, at = 1, found.end()
+        while at < len(text) and depth:
+            depth += {"{": 1, "}": -1}.get(text[at], 0)
+            at += 1
+        name = found.group(1) or found.group(2)
+        if not name.startswith("TEST_CASE") and name not in ("if", "for", "while", "switch", "SECTION"):
+            out.append((name, text[found.end():at]))
+    return out
 
 
 def blocks(text):
@@ -117,7 +182,7 @@ def blocks(text):
 
 
 def cases(tests):
-    """File and text of each test case, with that of all by which it makes objects."""
+    """File and text of each."""
     for file, text in sorted(tests.items()):
         if file.endswith(".h") or WHOLE in text:
             continue
@@ -137,31 +202,34 @@ def cases(tests):
                 seen |= more
                 left += [used[name] for name in sorted(more)]
             if whole:
-                yield file, whole
+                yield file, Case(whole)
 
 
 def wrong(sources, tests, exceptions):
     parts = [Part(*found, file, sources) for file, text in sorted(sources.items()) if file.endswith(".h")
              for found in classes(plain(text))]
-    best = {}  # by class: what does not stand below it and is made with it, and where
-    for file, text in cases(tests):
-        made = [part for part in parts if part.is_in(text)]
+    best = {}  # by class: what does not stand below it and is made with it, whether nothing is asserted of it, and where
+    for file, case in cases(tests):
+        made = [part for part in parts if part.is_in(case.text)]
         for part in made:
             others = sorted({each.name for each in made if each.is_apart and each.file not in part.below} - {part.name})
             others = [] if part.is_abstract else others
-            if part.name not in best or len(others) < len(best[part.name][0]):
-                best[part.name] = others, file
+            if part.name not in best or (len(others), False) < best[part.name][:2]:
+                found = len(others), not part.is_asserted_in(case), others, file
+                best[part.name] = min(best.get(part.name, found), found, key=lambda each: each[:2])
     said = []
     for part in parts:
-        others, where = best.get(part.name, ([], ""))
+        _, is_silent, others, where = best.get(part.name, (0, True, [], ""))
         if part.name in exceptions:
-            if where and not others:
+            if where and not others and not is_silent:
                 said.append(f"{part.name} is built in a test without others: take it out of EXCEPTIONS")
         elif not where:
             said.append(f"{part.file}: no test of {TESTS} builds {part.name}: add one with what stands below it, and no more")
         elif others:
             said.append(f"{where}: builds {part.name} together with {', '.join(others)}, which {part.file} and its source "
                         "do not include: build it without")
+        elif is_silent:
+            said.append(f"{where}: builds {part.name} and asserts nothing of what it gives")
     return said + [f"{name} is in EXCEPTIONS, and no class that does work: take it out"
                    for name in sorted(exceptions.keys() - {part.name for part in parts})]
 

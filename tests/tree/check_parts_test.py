@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """check_parts.py on made-up headers and tests: what does work has to be made, with what stands below it alone."""
+import re
 import unittest
 
 from check_parts import blocks, classes, wrong
@@ -16,7 +17,10 @@ def names(text):
     return [name for _, name, _ in classes(text)]
 
 
-def case(body, fixture=""):
+def case(body, fixture="", asserts=True):
+    """Asserts something of each variable that it makes."""
+    for name in re.findall(r"[\w>*] (\w+)(?:\(code\)|\{code\}|\(1\)| = [^;]*)?;", body) if asserts else ():
+        body += f"\n  CHECK({name}.f() == 1);"
     head = f'TEST_CASE_METHOD({fixture}, "a name")' if fixture else 'TEST_CASE("a name")'
     return f"{head} {{\n  {body}\n}}\n"
 
@@ -66,9 +70,9 @@ class Parts(unittest.TestCase):
         fixture = "struct All : Code {\n  Part part{code};\n};\n"
         self.assertEqual(self.refused(PART, fixture + case("CHECK(part.size() == 1);", "All")), [])
         self.assertEqual(len(self.refused(PART, fixture + case("CHECK(true);"))), 1)
-        self.assertEqual(self.refused(PART, fixture + "struct More : All {\n};\n" + case("f();", "More")), [])
+        self.assertEqual(self.refused(PART, fixture + "struct More : All {\n};\n" + case("CHECK(part.size() == 1);", "More")), [])
         self.assertEqual(self.refused(PART, "int f() {\n  return Part(code).size();\n}\n" + case("CHECK(f() == 1);")), [])
-        shared = {FILE: '#include "tests/unit/flow/parts.h"\n' + case("f();", "All"), "tests/unit/flow/parts.h": fixture}
+        shared = {FILE: '#include "tests/unit/flow/parts.h"\n' + case("CHECK(part.size() == 1);", "All"), "tests/unit/flow/parts.h": fixture}
         self.assertEqual(wrong({HEADER: PART}, shared, {}), [])
 
     def test_what_builds_none(self):
@@ -77,6 +81,19 @@ class Parts(unittest.TestCase):
             self.assertEqual(len(self.refused(PART, case(text))), 1, text)
         self.assertEqual(len(self.refused(PART, '#include "tests/unit/flow/lint_text.h"\n' + case("Part part(code);"))), 1)
         self.assertIn("analyzer/flow/a.h: no test of tests/unit/flow/ builds Part", self.refused(PART, "")[0])
+
+    def test_something_is_asserted_of_what_it_gives(self):
+        alone = case("Part part(code);", asserts=False)
+        self.assertEqual(self.refused(PART, alone), ["tests/unit/flow/a_test.cpp: builds Part and asserts nothing of what it gives"])
+        for text in ("CHECK(true);", "CHECK(code.size() == 1);", "part.size();", "const int size = other.size();\n  CHECK(size == 1);"):
+            self.assertEqual(len(self.refused(PART, case(f"Part part(code);\n  {text}", asserts=False))), 1, text)
+        for text in ("CHECK(part.size() == 1);", "const int size = part.size();\n  CHECK(size == 1);", "REQUIRE(f(part));",
+                     "part.add(1, out);\n  CHECK(out.size() == 1);", "part.add(1);\n  CHECK(code.size() == 1);",
+                     "const auto size = [&] { return part.size(); };\n  CHECK(size() == 1);", "for (int each : part.all()) CHECK(each == 1);"):
+            self.assertEqual(self.refused(PART, case(f"Part part(code);\n  {text}", asserts=False)), [], text)
+        guard = "class Run final {\n public:\n  explicit Run(int& depth);\n  ~Run() {\n    end();\n  }\n};\n"
+        self.assertEqual(self.refused(guard, case("Run run(depth);\n  CHECK(depth == 1);", asserts=False)), [])
+        self.assertEqual(self.refused(PART, alone + case("Part part(code);")), [])
 
     def test_without_others(self):
         self.expect(case("High high;"))
