@@ -59,7 +59,24 @@ enum class Named : std::uint8_t {
   kWordForHalf,     // as a word of its own
   kCastMethod,      // to a dtype, or to another tensor's
   kTellsShape,      // and nothing of elements
-  kReduction        // in the order in which ATen counts them
+  kReduction,       // in the order in which ATen counts them
+  // Namespaces, and classes whose members these are.
+  kStandardLibrary,
+  kLibrary,
+  kModules,  // whose classes are modules
+  kTensorMethods,
+  kTensorClass,
+  kModuleSequence,  // runs the modules that it holds, one after the other
+  kAnyModule,       // holds one
+  kModuleDictionary,
+  kClassBehindHolder,  // ends the name of a module's class in C++, beside that of what holds it
+  kWritesToOut,        // ends the name of the operator with a tensor for its result
+  kWeight,             // of a layer
+  kEndsNameOfMask,
+  kAccelerator,
+  kDeviceInText,
+  kTypeOfDevice,
+  kAsksForDevice
 };
 
 struct LibraryName {
@@ -188,14 +205,34 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kReduction, "none"},
     {Named::kReduction, "mean"},
     {Named::kReduction, "sum"},
+    {Named::kStandardLibrary, "std::"},
+    {Named::kLibrary, "torch::"},
+    {Named::kModules, "torch::nn::"},
+    {Named::kTensorMethods, "at::Tensor::"},
+    {Named::kTensorClass, "torch.Tensor"},
+    {Named::kModuleSequence, "torch::nn::Sequential"},
+    {Named::kAnyModule, "torch::nn::AnyModule"},
+    {Named::kModuleDictionary, "torch::nn::ModuleDict"},
+    {Named::kClassBehindHolder, "Impl"},
+    {Named::kWritesToOut, "_out"},
+    {Named::kWeight, "weight"},
+    {Named::kEndsNameOfMask, "mask"},
+    {Named::kAccelerator, "cuda"},
+    {Named::kAccelerator, "xpu"},
+    {Named::kAccelerator, "mps"},
+    {Named::kAccelerator, "hpu"},
+    {Named::kAccelerator, "npu"},
+    {Named::kDeviceInText, "device"},
+    {Named::kTypeOfDevice, "device.type"},
+    {Named::kAsksForDevice, "is_cuda"},
 };
 
 constexpr bool is_named(Named as, std::string_view name) {
   return std::any_of(std::begin(kLibraryNames), std::end(kLibraryNames),
                      [&](const LibraryName& each) { return each.as == as && each.name == name; });
 }
-// Of what has one name.
-constexpr std::string_view name_of(Named as) {
+// Of what has one name; the compiler finds it.
+consteval std::string_view name_of(Named as) {
   return std::find_if(std::begin(kLibraryNames), std::end(kLibraryNames),
                       [&](const LibraryName& each) { return each.as == as; })
       ->name;
@@ -206,6 +243,11 @@ constexpr std::string_view name_of(Named as, std::size_t at) {
     if (each.as == as && at-- == 0) return each.name;
   }
   return {};
+}
+// "forward" of "torch::nn::Linear::forward"; empty where nothing qualifies it.
+constexpr std::string_view qualified_name(std::string_view name) {
+  const std::size_t scope = name.rfind("::");
+  return scope == std::string_view::npos ? std::string_view() : name.substr(scope + 2);
 }
 
 }  // namespace dtype_guard

@@ -17,7 +17,7 @@ using Kind = Alternative::Kind;
 
 // Other names of one question.
 std::string_view subject(std::string_view name) {
-  constexpr std::string_view kOfTensors = "at::Tensor::";
+  constexpr std::string_view kOfTensors = name_of(Named::kTensorMethods);
   if (name.starts_with(kOfTensors)) name.remove_prefix(kOfTensors.size());
   const ShapeQuestion* known = find_shape_question(name);
   return known ? known->subject : name;

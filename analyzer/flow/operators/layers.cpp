@@ -5,11 +5,12 @@
 #include <string_view>
 
 #include "analyzer/flow/operators/watched_operator.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
 
-constexpr std::string_view kWeight = "weight";
+constexpr std::string_view kWeight = name_of(Named::kWeight);
 
 // By its row alone: what it is called on and a weight take part and must be equal.
 bool is_layer(const Operator& op) {

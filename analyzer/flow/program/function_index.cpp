@@ -202,7 +202,7 @@ std::vector<std::uint32_t> FunctionIndex::find_callees(std::uint32_t function) c
   std::vector<std::uint32_t> all;
   // What a constructor of Python calls by a value, as in `norm_layer(dim)`, makes a part; it runs none.
   const bool makes = this->function(function).kind == FunctionKind::kConstructor;
-  const std::string run = std::string(kAttributeCall) + "__call__";
+  const std::string run = std::string(kAttributeCall).append(name_of(Named::kCallOfObject));
   for (const Instruction* each : effects(function).runs) {
     if (makes && each->op == Op::kCall && each->name == run) continue;
     const std::vector<std::uint32_t>& found = may_run(*each);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/flow/program/consulted.h"
+#include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -163,7 +164,8 @@ class Body {
     }
     if (!(given & kTensor)) return give(each, given);
     if (!op) {  // a question to the tensor, or an unknown function of the library
-      open_ = open_ && (each.name.starts_with("at::Tensor::") || each.name.find("::") == std::string::npos);
+      open_ = open_ && (each.name.starts_with(name_of(Named::kTensorMethods)) ||
+                        each.name.find("::") == std::string::npos);
       const bool tensor = each.written == Written::kTensor || each.written == Written::kBound;
       return give(each, tensor ? kTensor : 0);  // sizes are numbers, with which any body computes
     }
@@ -212,7 +214,7 @@ class Body {
     if (given & (kTensor | kPointer)) hold(each, given);
     const bool known = enter(each, inner);
     // A module of the library computes.
-    if (!known && (given & kTensor) && each.name.starts_with("torch::")) open_ = false;
+    if (!known && (given & kTensor) && each.name.starts_with(name_of(Named::kLibrary))) open_ = false;
     if (known) return given;
     handed_on_ = handed_on_ || (given & kTensor);
     open_ = open_ && !(given & kMade);

@@ -15,10 +15,12 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 constexpr int kMaxNestedObjects = 3;
-constexpr std::string_view kMask = "mask";  // attention_mask, key_padding_mask
 
-// What is called a mask says something of each position, so that it has dimensions.
-Rank rank_of(const Parameter& parameter) { return Rank::at_least(parameter.name.ends_with(kMask) ? 1 : 0); }
+// What is called a mask, as attention_mask and key_padding_mask are, says something of each position, so that
+// it has dimensions.
+Rank rank_of(const Parameter& parameter) {
+  return Rank::at_least(parameter.name.ends_with(name_of(Named::kEndsNameOfMask)) ? 1 : 0);
+}
 
 // What is being made, until that is left, by an exception too.
 class Making {

@@ -1,7 +1,6 @@
 #include "analyzer/flow/roots/named_device.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <string_view>
 
@@ -13,8 +12,6 @@ namespace dtype_guard::flow {
 
 namespace {
 
-using namespace std::string_view_literals;
-
 std::string in_small_letters(std::string_view text) {
   std::string out(text);
   for (char& each : out) each = static_cast<char>(std::tolower(static_cast<unsigned char>(each)));
@@ -24,7 +21,6 @@ std::string in_small_letters(std::string_view text) {
 // As a word, or a part of one that begins with a capital: "cuda:0", "torch.cuda.amp", "kCUDA",
 // "AutocastCUDA".
 bool names_accelerator(std::string_view text) {
-  constexpr std::array kNames = {"cuda"sv, "xpu"sv, "mps"sv, "hpu"sv, "npu"sv};
   const std::string small = in_small_letters(text);
   const auto is_letter = [&](std::size_t at) {
     return std::isalpha(static_cast<unsigned char>(text[at])) != 0;
@@ -32,9 +28,10 @@ bool names_accelerator(std::string_view text) {
   const auto is_capital = [&](std::size_t at) {
     return std::isupper(static_cast<unsigned char>(text[at])) != 0;
   };
-  return std::any_of(kNames.begin(), kNames.end(), [&](std::string_view name) {
-    for (std::size_t at = small.find(name); at != std::string::npos; at = small.find(name, at + 1)) {
-      const std::size_t end = at + name.size();
+  return std::any_of(std::begin(kLibraryNames), std::end(kLibraryNames), [&](const LibraryName& row) {
+    if (row.as != Named::kAccelerator) return false;
+    for (std::size_t at = small.find(row.name); at != std::string::npos; at = small.find(row.name, at + 1)) {
+      const std::size_t end = at + row.name.size();
       const bool begins = at == 0 || !is_letter(at - 1) || is_capital(at);
       const bool ends = end == text.size() || !is_letter(end) || is_capital(end);
       if (begins && ends) return true;
@@ -70,16 +67,15 @@ NamedDevices::Said NamedDevices::said_by(std::uint32_t id) {
         said.cpu_autocast = said.cpu_autocast || is_named(Named::kHost, each.name);
         said.accelerator = said.accelerator || !is_named(Named::kHost, each.name);
       }
-      constexpr std::string_view kAsks = "is_cuda", kType = "device.type";
-      said.asks = said.asks || (each.op == Op::kOperator && each.name == kAsks) ||
-                  each.text.find(kType) != std::string::npos;
+      said.asks = said.asks || (each.op == Op::kOperator && is_named(Named::kAsksForDevice, each.name)) ||
+                  each.text.find(name_of(Named::kTypeOfDevice)) != std::string::npos;
       std::string written = each.text;
       if (const auto* word = std::get_if<std::string>(&each.constant)) written += " " + *word;
       const std::string text = in_small_letters(written);
       const bool cpu = text.find(name_of(Named::kHost)) != std::string::npos;
       said.cpu = said.cpu || cpu;
       said.accelerator = said.accelerator || names_accelerator(written);
-      said.other = said.other || (!cpu && text.find("device") != std::string::npos);
+      said.other = said.other || (!cpu && text.find(name_of(Named::kDeviceInText)) != std::string::npos);
     }
   }
   return said_[id] = said;
@@ -107,7 +103,7 @@ std::string NamedDevices::of(std::uint32_t root) {
   if (all.accelerator) return "";
   // One tensor on the CPU is no program on the CPU, unless that is all that a whole program says.
   const bool whole = index_.function(root).is_main && all.cpu && !all.other;
-  return all.cpu_autocast || whole ? "cpu" : "";
+  return all.cpu_autocast || whole ? std::string(name_of(Named::kHost)) : "";
 }
 
 namespace {

@@ -41,18 +41,14 @@ std::vector<ModuleType> read_modules() {
   return out;
 }
 
-bool remove_suffix(std::string_view& text, std::string_view suffix) {
-  if (!text.ends_with(suffix)) return false;
-  text.remove_suffix(suffix.size());
-  return true;
-}
-
 }  // namespace
 
 const ModuleType* find_module_type(std::string_view type) {
   static const std::vector<ModuleType> modules = read_modules();
-  remove_suffix(type, "::forward") || remove_suffix(type, "::operator()");
-  remove_suffix(type, "Impl");
+  constexpr std::string_view kBehindHolder = name_of(Named::kClassBehindHolder);
+  if (const std::string_view run = qualified_name(type); is_named(Named::kRunAsCall, run))
+    type = type.substr(0, type.rfind("::"));
+  if (type.ends_with(kBehindHolder)) type.remove_suffix(kBehindHolder.size());
   for (const ModuleType& each : modules) {
     if (std::find(each.types.begin(), each.types.end(), type) != each.types.end()) return &each;
   }

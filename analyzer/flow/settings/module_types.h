@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
+#include "rules/operators/library_names.h"
+
 namespace dtype_guard::flow {
 
 // Runs the modules that it holds, one after the other.
-inline constexpr std::string_view kSequential = "torch::nn::Sequential";
-inline constexpr std::string_view kModuleDict = "torch::nn::ModuleDict";
+inline constexpr std::string_view kSequential = name_of(Named::kModuleSequence);
+inline constexpr std::string_view kModuleDict = name_of(Named::kModuleDictionary);
 
 // A module of the framework whose body is not analysed.
 struct ModuleType {

@@ -16,11 +16,8 @@ using Kind = Alternative::Kind;
 // It runs its body, and comes back.
 bool is_parallel_loop(const Instruction& call) { return is_named(Named::kRunsBodyHereToo, call.name); }
 
-// Functions of the standard library that keep what they are given, rather than run it on something.
-bool keeps(std::string_view operation) {
-  const std::size_t scope = operation.rfind("::");
-  const std::string_view name = operation.substr(scope == std::string_view::npos ? 0 : scope + 2);
-  return is_named(Named::kKeepsArgument, name);
+bool is_of_standard_library(const Instruction& instruction) {
+  return instruction.op == Op::kOperator && instruction.name.starts_with(name_of(Named::kStandardLibrary));
 }
 
 // What an object that is still being made will hold one day is not known.
@@ -65,8 +62,9 @@ bool is_left_alone(Memory& memory, const Location& place, const State& before, c
 bool Escapes::may_be_handed_inputs(const Activation& activation, const Instruction& instruction,
                                    const Function& lambda, Escape how, const State& state) {
   if (root_.is_closed) return false;  // a whole program gives its own
-  const bool runs_it = instruction.op == Op::kOperator && instruction.name.starts_with("std::");
-  const bool is_kept = how != Escape::kHanded || (runs_it && keeps(instruction.name));
+  const bool runs_it = is_of_standard_library(instruction);
+  const bool is_kept = how != Escape::kHanded ||
+                       (runs_it && is_named(Named::kKeepsArgument, qualified_name(instruction.name)));
   // What is seen to be called may run it, by a name that is not known to be its.
   if (instruction.op == Op::kCall && program_.calls_of_objects.is_called_with_casts(lambda.parameters.size()))
     return false;
@@ -165,7 +163,7 @@ Value Escapes::unknown_call(const Activation& activation, const Instruction& ins
     symbols = symbols_.unite(symbols, symbols_of(each, symbols_));
     // An operator that the table does not know leaves objects alone; a function may do anything to them.
     // A function of the standard library works on the containers and lambdas that it is given.
-    const bool is_operator = instruction.op == Op::kOperator && !instruction.name.starts_with("std::");
+    const bool is_operator = instruction.op == Op::kOperator && !is_of_standard_library(instruction);
     const Alternative* one = each.single();
     const bool open = one && (one->kind == Kind::kReference || one->kind == Kind::kClosure);
     if (one && is_bound_method(*one, state)) continue;

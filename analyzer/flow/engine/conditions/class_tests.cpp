@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "rules/operators/library_names.h"
+
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
@@ -49,7 +51,8 @@ bool are_other_objects(const Value& value, const ClassHierarchy& classes, const 
   return !value.is_bottom() && std::all_of(value.begin(), value.end(), [&](const Alternative& each) {
     const HeapObject* object = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
     const bool is_instance = object && object->kind == HeapObject::Kind::kInstance && !object->type.empty();
-    return is_instance && object->type != kDictionary && !classes.derives(object->type, kTensorClass);
+    return is_instance && object->type != kDictionary &&
+           !classes.derives(object->type, name_of(Named::kTensorClass));
   });
 }
 

@@ -15,8 +15,7 @@ std::optional<bool> is_instance(const Value& value, std::string_view class_name,
                                 const ClassHierarchy& classes, const State& state);
 
 // Whether all that it may be are objects of classes that surely do not derive from a tensor.
-inline constexpr std::string_view kTensorClass = "torch.Tensor", kAsksForTensor = "is_tensor",
-                                  kAsksForOther = "is_other_object";
+inline constexpr std::string_view kAsksForTensor = "is_tensor", kAsksForOther = "is_other_object";
 bool are_other_objects(const Value& value, const ClassHierarchy& classes, const State& state);
 
 struct LeftByClass {

@@ -8,6 +8,7 @@
 #include "analyzer/flow/operators/forms.h"
 #include "analyzer/flow/operators/operator_rank.h"
 #include "analyzer/flow/operators/stores.h"
+#include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -20,7 +21,8 @@ Value uncertain(const Value& value) {
 
 // In place it gives the tensor that it is called on other dimensions, as out= does.
 bool changes_rank(const Operator& op) {
-  return op.name.ends_with("_out") || (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
+  return op.name.ends_with(name_of(Named::kWritesToOut)) ||
+         (op.rank != RankRule::kLikeFirst && op.rank != RankRule::kBroadcast);
 }
 
 // Of several tensors those are behind it that can hold what it writes: integers do not become floating ones.
@@ -52,7 +54,7 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
   if (auto scalar = scalars_.scalar_operation(activation, instruction, state)) return *scalar;
   if (auto given = module_operation(activation, instruction, subject_.program, root_, ids_, state))
     return *given;
-  if (instruction.name.ends_with("::forward")) {
+  if (qualified_name(instruction.name) == name_of(Named::kForward)) {
     if (auto given = modules_.library_forward(activation, instruction, state)) return *given;
   }
   if (lists_parts(instruction.name)) return conversions_.listed_parts(activation, instruction, state);

@@ -9,6 +9,7 @@
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/settings/module_types.h"
+#include "rules/operators/library_names.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
@@ -352,7 +353,7 @@ void Registrations::take_over_ranks(State& state, const std::vector<Value>& chan
 }
 
 bool Registrations::is_module_type(const std::string& type) const {
-  if (find_module_type(type) || type == kSequential || type.starts_with("torch::nn::")) return true;
+  if (find_module_type(type) || type.starts_with(name_of(Named::kModules))) return true;
   const std::vector<std::uint32_t> made = index_.constructors(type, root_.unit);
   return std::any_of(made.begin(), made.end(),
                      [&](std::uint32_t each) { return index_.function(each).of_module; });

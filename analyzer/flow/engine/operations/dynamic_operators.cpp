@@ -101,7 +101,7 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       const Key by_name = by_any_key ? named_key(activation, instruction, state) : key;
       const auto stored = by_any_key ? object->cells.find(by_name) : Cells::const_iterator();
       // Some of a list's modules are those of the list.
-      const bool of_modules = object && object->type.starts_with("torch::nn::");
+      const bool of_modules = object && object->type.starts_with(name_of(Named::kModules));
       const auto slice =
           sliced ? list_parts_.slice(activation, instruction, each, ++slices, state) : std::nullopt;
       const Value held = sliced && of_modules ? Value(each)

@@ -12,7 +12,6 @@
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-constexpr std::string_view kAnyModule = "torch::nn::AnyModule";
 constexpr int kMaxNestedModules = 8;
 
 // Elementwise modules keep their input's rank; of the others it is known at most that there is a dimension.
@@ -35,7 +34,8 @@ std::optional<Value> LibraryModules::library_forward(const Activation& activatio
       sinks_.record_module(*api, activation, instruction, state);
     return module_forward(activation, instruction, *type, given, activation.context, state);
   }
-  const bool holds = instruction.name.starts_with(kSequential) || instruction.name.starts_with(kAnyModule);
+  const bool holds =
+      instruction.name.starts_with(kSequential) || instruction.name.starts_with(name_of(Named::kAnyModule));
   if (!holds || given.size() != 2) return std::nullopt;
   return forward_through(activation, instruction, given[0], given[1],
                          ids_.context(activation.context, &instruction), state, 0);

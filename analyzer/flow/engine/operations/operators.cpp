@@ -147,7 +147,8 @@ bool Operators::cannot_store(const Activation& activation, const Instruction& in
   const Operator* op = operator_of(instruction, activation.info);
   if (!op || !op->in_place || store_contract(*op)) return false;  // a store is watched by what comes of it
   std::string_view plain_name = op->name;
-  plain_name.remove_suffix(plain_name.ends_with("_out") ? 4 : 1);
+  constexpr std::string_view kOut = name_of(Named::kWritesToOut);
+  plain_name.remove_suffix(plain_name.ends_with(kOut) ? kOut.size() : 1);
   const Operator* plain = find_operator(plain_name);
   const Operands given = operands(instruction, *op, state);
   const bool definite = std::all_of(given.inputs.begin(), given.inputs.end(), [&](const Input& input) {
