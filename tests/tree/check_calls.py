@@ -4,7 +4,8 @@
 Usage: check_calls.py BUILD. An edge is a symbol that one object file defines and another of the same library wants, as
 `nm` lists them; the objects are those of BUILD's compile_commands.json, so that one which an earlier build left is not
 looked at. What a file calls through an interface's virtual functions is no edge: that is how recursion re-enters the
-engine (analyzer/flow/engine/evaluator.h). Nor is what a header defines inline, which each file has a copy of.
+engine (analyzer/flow/engine/evaluator.h). Nor is what a header defines inline, which each file has a copy of; but what such
+a copy calls is an edge of that file, so that no circle is hidden behind one.
 How many files of a library are in circles stands in calls.json, with the reason, and may only fall: none where the
 library has no row."""
 import json

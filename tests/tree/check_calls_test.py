@@ -46,6 +46,21 @@ class Calls(unittest.TestCase):
             graph = call_graph({name: symbols[str(path)] for name, path in paths.items()})
         self.assertEqual(graph, {"up": {"down"}, "down": set()})
 
+    @unittest.skipUnless(shutil.which("g++"), "needs g++")
+    def test_what_an_inline_function_calls_is_called_by_each_file_that_has_it(self):
+        header = "int low(int); int high(int); struct A { static int f(int a) { return low(a); } };\n"
+        texts = {"low": header + "int low(int a) { return a > 0 ? high(a) : a; }", "high": header + "int high(int a) { return A::f(a - 1); }"}
+        with tempfile.TemporaryDirectory() as folder:
+            for optimised in ("-O0", "-O2"):
+                paths = {name: pathlib.Path(folder, name + ".o") for name in texts}
+                for name, text in texts.items():
+                    source = pathlib.Path(folder, name + ".cpp")
+                    source.write_text(text, encoding="utf-8")
+                    subprocess.run(["g++", optimised, "-c", str(source), "-o", str(paths[name])], check=True)
+                symbols = symbols_of(paths.values())
+                graph = call_graph({name: symbols[str(path)] for name, path in paths.items()})
+                self.assertEqual(circles(graph), [frozenset({"low", "high"})], optimised)
+
 
 if __name__ == "__main__":
     unittest.main()
