@@ -2,8 +2,13 @@
 """A page that says how to add something names every file that has to be touched for it.
 
 What a file has of each one that is there already, it wants of the next one: code, data or a build file that names every
-rule or contract has to be named by the page, and what the page names has to name each of them."""
+rule or contract has to be named by the page, and what the page names has to name each of them.
+
+For each kind of addition tests/README.md has a row that says what to build and which tests look at it: targets and tests that
+there are, by their names in the build files."""
 import dataclasses
+import itertools
+import json
 import pathlib
 import re
 import sys
@@ -22,6 +27,7 @@ class Addition:
     files: tuple  # named by the page, and each of them names all that there are; as from the root of the repository
     names: tuple  # of those that there are
     only_there: bool = True  # no other file names all of them; libraries have the names of sources
+    row: str = ""  # of the table in tests/README.md, where it is another than `what`
 
 
 def stems(pattern, leave_out=()):
@@ -31,6 +37,59 @@ def stems(pattern, leave_out=()):
 def words_of(text):
     return set(re.findall(r"[\w.-]*\w", text)) | set(re.findall(r"\w+", text)) | {
         pathlib.PurePosixPath(word).stem for word in re.findall(r"[\w./-]*\w", text)}
+
+
+def modules():
+    rows = json.loads((ROOT / "analyzer/flow/settings/modules.json").read_text(encoding="utf-8"))["modules"]
+    return tuple(sorted({name.removeprefix("torch::nn::") for row in rows for name in row["types"]}))
+
+
+def modules_of_python():
+    text = (ROOT / "tests/unit/flow/library_modules.py").read_text(encoding="utf-8")
+    listed = re.search(r"^OF_PYTHON_ALONE = ((?:.*\\\n)*.*)\n", text, re.M)
+    return tuple("".join(re.findall(r'"([^"]*)"', listed.group(1))).split()) if listed else ()
+
+
+def rows_of(page_text):
+    """Of the table in tests/README.md: by what is added, the targets and the patterns for `ctest -R`."""
+    table = re.search(r"^\| added \| build \| `ctest -R` \|\n\|[-|]*\n((?:\|.*\n)*)", page_text, re.M)
+    out = {}
+    for line in table.group(1).splitlines() if table else ():
+        cells = re.split(r" ?(?<!\\)\| ?", line)[1:-1]
+        if len(cells) == 3:
+            out[cells[0]] = re.findall(r"`([^`]*)`", cells[1]), alternatives(cells[2].strip("`").replace("\\|", "|"))
+    return out
+
+
+def alternatives(pattern):
+    """Each text that such a pattern stands for: a|b (c|d)."""
+    out = []
+    for branch in re.split(r"\|(?![^(]*\))", pattern):
+        parts = [part.strip("()").split("|") for part in re.split(r"(\([^)]*\))", branch) if part]
+        out += ["".join(each) for each in itertools.product(*parts)]
+    return out
+
+
+def is_test(name, build_text):
+    """By its name, or as one of those that a loop makes: "lint: ${part}"."""
+    if name in build_text:
+        return True
+    head, colon, part = name.partition(": ")
+    loops = re.findall(r"foreach\(\w+ ([^)]*)\)", build_text)
+    return bool(colon) and f"{head}: ${{" in build_text and any(part in loop.split() for loop in loops)
+
+
+def wrong_rows(page_text, kinds, build_text):
+    rows = rows_of(page_text)
+    out = [f"tests/README.md: no row says what to build and run for {kind}" for kind in sorted(kinds - rows.keys())]
+    out += [f"tests/README.md: {what} is no kind of addition that check_additions.py knows" for what in sorted(rows.keys() - kinds)]
+    for what, (targets, tests) in rows.items():
+        for target in targets:
+            name = target.removeprefix("bin/")
+            if not re.search(rf"add_(?:executable|library|custom_target)\(\s*{re.escape(name)}\b", build_text):
+                out.append(f"tests/README.md: {what}: the build has no target {target}")
+        out += [f"tests/README.md: {what}: no test is called '{test}'" for test in tests if not is_test(test, build_text)]
+    return out
 
 
 def additions():
@@ -43,9 +102,14 @@ def additions():
         Addition("a rule", "rules/README.md",
                  ("rules/CMakeLists.txt", "tests/unit/rules/catalog/catalog_test.cpp"), rules),
         Addition("a rule that dtype-lint finds", "analyzer/flow/README.md",
-                 ("analyzer/flow/CMakeLists.txt",), found_by_file),
+                 ("analyzer/flow/CMakeLists.txt",), found_by_file, row="a rule"),
         Addition("a contract", "rules/contracts/README.md", ("rules/CMakeLists.txt",), contracts),
         Addition("a source", "sanitizer/README.md", ("sanitizer/sources/sources.inc",), sources, False),
+        Addition("a file of operators", "rules/operators/README.md", ("rules/CMakeLists.txt",), stems("rules/operators/*.json"),
+                 row="an operator"),
+        Addition("a library module", "analyzer/flow/README.md", ("analyzer/flow/settings/modules.json",), modules(), row="a module"),
+        Addition("a library module that libtorch lacks", "analyzer/flow/README.md",
+                 ("analyzer/flow/settings/modules.json", "tests/unit/flow/library_modules.py"), modules_of_python(), row="a module"),
     ]
 
 
@@ -83,8 +147,12 @@ def main():
             texts[file] = path.read_text(encoding="utf-8", errors="replace")
     texts = {file: text for file, text in texts.items() if file != "tests/tree/check_additions.py"}
     problems = []
-    for each in additions():
+    all_kinds = additions()
+    for each in all_kinds:
         problems += wrong(each, texts, (ROOT / each.page).read_text(encoding="utf-8"))
+    build_text = "\n".join(path.read_text(encoding="utf-8") for path in tracked("*CMakeLists.txt", "*.cmake"))
+    problems += wrong_rows((ROOT / "tests/README.md").read_text(encoding="utf-8"), {each.row or each.what for each in all_kinds},
+                           build_text)
     print("\n".join(problems))
     return 1 if problems else 0
 
