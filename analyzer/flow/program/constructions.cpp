@@ -17,14 +17,6 @@ bool tells(const Instruction* made) {
 bool is_nothing(const Instruction* made) {
   return made && made->op == Op::kConst && std::holds_alternative<None>(made->constant);
 }
-
-const Parameter* parameter_of(const Function& callee, const Instruction& call, std::size_t position) {
-  const std::string& name = call.args[position].name;
-  if (name.empty()) return position <= callee.parameters.size() ? &callee.parameters[position - 1] : nullptr;
-  const auto named = std::find_if(callee.parameters.begin(), callee.parameters.end(),
-                                  [&](const Parameter& each) { return each.name == name; });
-  return named == callee.parameters.end() ? nullptr : &*named;
-}
 }  // namespace
 
 const std::vector<Construction>& Constructions::of(const std::string& class_name) const {
@@ -55,9 +47,9 @@ Constructions::Says Constructions::says(const Construction& construction) const 
     if (callee.kind != FunctionKind::kConstructor) continue;
     for (std::size_t i = 1; i < call->args.size(); ++i) {
       const Instruction* made = info.definition(call->args[i].value);
-      const Parameter* parameter = parameter_of(callee, *call, i);
-      const bool takes_dtype = parameter && (parameter->kind == ParameterKind::kDtype ||
-                                             parameter->kind == ParameterKind::kOptions);
+      const std::optional<std::size_t> at = parameter_for(callee, *call, i);
+      const ParameterKind kind = at ? callee.parameters[*at].kind : ParameterKind::kOther;
+      const bool takes_dtype = kind == ParameterKind::kDtype || kind == ParameterKind::kOptions;
       if (takes_dtype && !is_nothing(made)) return Says::kDtype;
       if (tells(made)) out = Says::kSomething;
     }

@@ -177,6 +177,16 @@ const Parameter* parameter_of(const Function& code, const Instruction& param) {
   return is_there ? &code.parameters[static_cast<std::size_t>(at)] : nullptr;
 }
 
+std::optional<std::size_t> parameter_for(const Function& callee, const Instruction& call,
+                                         std::size_t argument) {
+  const std::string& name = call.args[argument].name;
+  for (std::size_t i = 0; i < callee.parameters.size(); ++i) {
+    const bool is_it = name.empty() ? i + 1 == argument : callee.parameters[i].name == name;
+    if (is_it && callee.parameters[i].rest == Rest::kNone) return i;
+  }
+  return std::nullopt;
+}
+
 bool stands_for_class(const Function& function) {
   return function.foreign &&
          std::any_of(function.blocks.begin(), function.blocks.end(), [](const Block& block) {

@@ -2,6 +2,7 @@
 // value, the order to visit blocks in, and who precedes whom.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -50,6 +51,10 @@ struct FunctionInfo {
 
 // The parameter that `param` reads; null where that is the object, or what a lambda captured.
 const Parameter* parameter_of(const Function& code, const Instruction& param);
+// Of a call that hands over an object first: which parameter that argument is for, by its name where it has
+// one; nothing where that cannot be said, as of what *args and **kwargs take.
+std::optional<std::size_t> parameter_for(const Function& callee, const Instruction& call,
+                                         std::size_t argument);
 
 // Whether a call of it makes an object: what a class is as a value.
 bool stands_for_class(const Function& function);

@@ -2,6 +2,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/program/function_info.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -95,20 +96,11 @@ bool says_more(const Parameter& parameter, const Value& handed) {
 }
 }  // namespace
 
-std::optional<std::size_t> parameter_of(const Function& root, const Instruction& call, std::size_t at) {
-  const std::string& name = call.args[at].name;
-  for (std::size_t i = 0; i < root.parameters.size(); ++i) {
-    const bool is_it = name.empty() ? i + 1 == at : root.parameters[i].name == name;
-    if (is_it && root.parameters[i].rest == Rest::kNone) return i;
-  }
-  return std::nullopt;
-}
-
 void hand_over_arguments(const HandedCall& handed, const Function& root, std::vector<Value>& arguments,
                          const HandedInto& into) {
   Mover mover(handed.state, into);
   for (std::size_t i = 1; i < handed.call->args.size(); ++i) {
-    const std::optional<std::size_t> at = parameter_of(root, *handed.call, i);
+    const std::optional<std::size_t> at = parameter_for(root, *handed.call, i);
     if (!at || *at + 1 >= arguments.size()) continue;
     const Value moved = mover.moved(argument(handed.state, *handed.call, i));
     if (says_more(root.parameters[*at], moved)) arguments[*at + 1] = moved;

@@ -3,16 +3,11 @@
 // it; what the program does is a case that there is, and what is certain there is certain.
 #pragma once
 
-#include <cstddef>
-#include <optional>
 #include <vector>
 
 #include "analyzer/flow/engine/running_root.h"
 
 namespace dtype_guard::flow {
-
-// Which parameter an argument of the call is for; nothing where that cannot be said.
-std::optional<std::size_t> parameter_of(const Function& root, const Instruction& call, std::size_t at);
 
 // Where arguments are handed over to: another run, which starts from nothing.
 struct HandedInto {

@@ -12,7 +12,7 @@ constexpr std::size_t kMostCalls = 3;      // of one root, each of which costs a
 // Whether what is called there may be this: it takes all that is handed over, under these names.
 bool takes_all(const Function& root, const Instruction& call) {
   for (std::size_t i = 1; i < call.args.size(); ++i) {
-    if (!parameter_of(root, call, i)) return false;
+    if (!parameter_for(root, call, i)) return false;
   }
   return true;
 }

@@ -133,9 +133,9 @@ TEST_CASE_METHOD(Code, "handed arguments: what is known of them takes the place 
   const auto hand_over = [&] {
     hand_over_arguments({&call, state}, called, arguments, {names.ids, names.symbols, 1, root_state});
   };
-  CHECK(parameter_of(called, call, 1) == 0U);
+  CHECK(parameter_for(called, call, 1) == 0U);
   call.args[1].name = "y";
-  CHECK(!parameter_of(called, call, 1));
+  CHECK(!parameter_for(called, call, 1));
   hand_over();
   CHECK(arguments[1].begin()->dtype == Dtype::kFloat16);
   call.args[1].name = "x";
