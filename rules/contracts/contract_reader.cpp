@@ -1,7 +1,6 @@
 // Reads contract files. Each error names the place, what was found and what was expected, because contract
 // files are written by hand and a contract that is quietly ignored would mean missed bugs.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -14,6 +13,7 @@
 #include "rules/data/located_json.h"
 #include "rules/operators/operators.h"
 #include "rules/operators/version.h"
+#include "rules/text/lists.h"
 #include "rules/text/nearest_name.h"
 
 namespace dtype_guard {
@@ -299,7 +299,7 @@ class ContractReader : private ContractValues {
       wrong(node, "an input among the operands, such as \"q\" or \"x\", whose dtypes these are");
     for (const JsonNode& item : list(node, "at least one dtype")) {
       if ((dtype_or_group(item).bits() & ~accepted.bits()) != 0)
-        unknown(item, fmt::format("a dtype that {} takes", fmt::join(inputs, " or ")), names_of(accepted));
+        unknown(item, fmt::format("a dtype that {} takes", listed(inputs, "or")), names_of(accepted));
     }
     return dtypes(node);
   }

@@ -1,7 +1,6 @@
 #include "rules/report/schema_check.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "rules/data/embedded.h"
 #include "rules/data/json_parser.h"
 #include "rules/report/report.h"
+#include "rules/text/lists.h"
 
 namespace dtype_guard {
 namespace {
@@ -153,9 +153,9 @@ class SchemaCheck {
   void check_type(const JsonNode& node, const Shape& shape) const {
     const auto fits = [&](const JsonType* type) { return type->holds(node); };
     if (shape.types.empty() || std::any_of(shape.types.begin(), shape.types.end(), fits)) return;
-    std::vector<std::string_view> words;
-    for (const JsonType* type : shape.types) words.push_back(type->in_words);
-    wrong(node, fmt::format("{}", fmt::join(words, " or ")));
+    std::vector<std::string> words;
+    for (const JsonType* type : shape.types) words.emplace_back(type->in_words);
+    wrong(node, listed(words, "or"));
   }
 
   void check_range(const JsonNode& node, const Shape& shape) const {
@@ -177,7 +177,7 @@ class SchemaCheck {
       return;
     std::vector<std::string> words;
     for (const std::string& word : shape.words) words.push_back(fmt::format("\"{}\"", word));
-    wrong(node, fmt::format("{}", fmt::join(words, " or ")));
+    wrong(node, listed(words, "or"));
   }
 
   void check_members(const JsonNode& node, const Shape& shape) const {

@@ -58,7 +58,7 @@ TEST_CASE("what is no report is refused with its place") {
         "r.json:1: /: found an object, expected a member \"root\"");
   CHECK(message(with("", 7)) == "r.json:1: /findings/0: found the number 7, expected an object");
   CHECK(message(with("/level", "fatal")) ==
-        "r.json:1: /findings/0/level: found \"fatal\", expected \"error\" or \"warning\" or \"note\"");
+        "r.json:1: /findings/0/level: found \"fatal\", expected \"error\", \"warning\" or \"note\"");
   CHECK(message(with("/fingerprint", "")) ==
         "r.json:1: /findings/0/fingerprint: found \"\", expected a string of at least 1 bytes");
   CHECK(message(with("/location/line", 99999999999)) ==

@@ -180,5 +180,5 @@ TEST_CASE("a baseline's members are held against its schema") {
   CHECK(said(R"({"fingerprint": "v1:0123456789abcdef", "file": 3})") ==
         "b.json:2: /findings/0/file: found the number 3, expected a string");
   CHECK(said(R"({"fingerprint": "v1:0123456789abcdef", "level": "fatal"})") ==
-        R"(b.json:2: /findings/0/level: found "fatal", expected "error" or "warning" or "note")");
+        R"(b.json:2: /findings/0/level: found "fatal", expected "error", "warning" or "note")");
 }
