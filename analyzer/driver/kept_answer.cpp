@@ -99,7 +99,7 @@ void pack(Bytes& bytes, Is<ClassesMadeHalf> auto& one) {
   bytes(one.parameters, one.buffers);
 }
 template <typename Bytes>
-void pack(Bytes& bytes, Is<KeptGroups> auto& one) {
+void pack(Bytes& bytes, Is<KeptGroups::Lasting> auto& one) {
   bytes(one.outline.high, one.outline.low, one.contents, one.groups, one.halves);
 }
 }  // namespace flow
@@ -188,9 +188,13 @@ void KeptAnswers::find_groups(flow::KeptGroups& groups) {
   const std::optional<std::string> text = cache_.find_text(key_ + kGroups);
   if (!text) return;
   try {
+    flow::KeptGroups::Lasting kept;
     Unpacker bytes(*text);
-    bytes(groups);
-    if (bytes.is_at_end()) return;
+    bytes(kept);
+    if (bytes.is_at_end()) {
+      groups = flow::KeptGroups(std::move(kept));
+      return;
+    }
   } catch (const PackedError&) {
   }
   groups = {};
@@ -199,7 +203,7 @@ void KeptAnswers::find_groups(flow::KeptGroups& groups) {
 // They rest on functions, which are compared by what they are.
 void KeptAnswers::keep_groups(const flow::KeptGroups& groups) {
   Packer bytes;
-  bytes(groups);
+  bytes(groups.lasting());
   cache_.store_text(key_ + kGroups, bytes.text(), {});
 }
 

@@ -103,18 +103,13 @@ class Variants {
   // Of findings that are as they were, the fixes are.
   void search_fixes_of_new(AnalysedVersions& out) {
     flow::RootMemo& memo = *options_.memo;
-    std::vector<Finding>& before = memo.offered[options_.memo_variant];
-    const std::vector<Finding*> others = flow::take_over_fixes(before, memo.changed, out.findings);
-    if (!memo.searches_fixes) {
-      memo.lacks_fixes = memo.lacks_fixes || !others.empty();
-      return;
-    }
+    const std::vector<Finding*> others = memo.take_over_fixes(options_.memo_variant, out.findings);
+    if (!memo.searches_fixes()) return;
     std::vector<Finding> searched;
     for (const Finding* each : others) searched.push_back(*each);
     out.without_fix = flow::offer_fixes(module_, program_, options_, text_, searched, refused_);
     for (std::size_t i = 0; i < others.size(); ++i) *others[i] = std::move(searched[i]);
-    before = out.findings;
-    memo.lacks_fixes = false;
+    memo.keep_fixes(options_.memo_variant, out.findings);
   }
 
   // `possible` ends with the version that `out` is of.

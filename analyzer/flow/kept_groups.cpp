@@ -10,15 +10,15 @@ void KeptGroups::begin(const Program& program) {
   const Module& module = program.functions.module();
   const Outline now = outline_of(program);
   std::vector<std::uint64_t> fresh = contents_of(module);
-  if (now != outline || contents.size() != fresh.size()) {
-    groups.clear();
-    halves.clear();
-    contents = fresh;
+  if (now != kept_.outline || kept_.contents.size() != fresh.size()) {
+    kept_.groups.clear();
+    kept_.halves.clear();
+    kept_.contents = fresh;
   }
-  outline = now;
+  kept_.outline = now;
   is_changed_.assign(fresh.size(), false);
-  for (std::size_t i = 0; i < fresh.size(); ++i) is_changed_[i] = fresh[i] != contents[i];
-  contents = std::move(fresh);
+  for (std::size_t i = 0; i < fresh.size(); ++i) is_changed_[i] = fresh[i] != kept_.contents[i];
+  kept_.contents = std::move(fresh);
   now_.clear();
   note_places(module);
 }
@@ -38,23 +38,28 @@ void KeptGroups::note_places(const Module& module) {
             [](const Span& a, const Span& b) { return std::less<>()(a.begin, b.begin); });
 }
 
-void KeptGroups::end() { groups = std::move(now_); }
+void KeptGroups::end() { kept_.groups = std::move(now_); }
 
 const KeptGroup* KeptGroups::find(const std::string& key, const Program& program) const {
-  const auto found = groups.find(key);
-  if (found == groups.end()) return nullptr;
+  const auto found = kept_.groups.find(key);
+  if (found == kept_.groups.end()) return nullptr;
   const KeptGroup& group = found->second;
   const bool is_same =
       std::none_of(group.functions.begin(), group.functions.end(),
                    [&](std::uint32_t each) { return each >= is_changed_.size() || is_changed_[each]; }) &&
       std::all_of(group.modules.begin(), group.modules.end(), [&](const KeptGroup::CallsOf& each) {
-        return each.forward < contents.size() && hash_of_calls(each.forward, program) == each.hash;
+        return each.forward < kept_.contents.size() && hash_of_calls(each.forward, program) == each.hash;
       });
   return is_same ? &group : nullptr;
 }
 
 void KeptGroups::keep(const std::string& key, KeptGroup group) {
   now_.insert_or_assign(key, std::move(group));
+}
+
+const ClassesMadeHalf* KeptGroups::halves(const std::string& key) const {
+  const auto found = kept_.halves.find(key);
+  return found == kept_.halves.end() ? nullptr : &found->second;
 }
 
 bool KeptGroups::can_be_kept(const std::vector<KeptRoot>& roots, const Consulted& consulted) {
@@ -122,7 +127,8 @@ std::uint64_t KeptGroups::hash_of_calls(std::uint32_t forward, const Program& pr
   for (const auto& [function, call] : program.called_modules.calls_of(forward)) {
     const std::vector<KeptGroup::Position> place = positions({call});
     const std::uint64_t position = place.empty() ? 0 : place.front().instruction;
-    out = (out ^ (std::uint64_t{function} << 32U | position) ^ contents[function]) * 0x9e3779b97f4a7c15ULL;
+    out = (out ^ (std::uint64_t{function} << 32U | position) ^ kept_.contents[function]) *
+          0x9e3779b97f4a7c15ULL;
     out ^= out >> 29U;
   }
   return out;

@@ -56,6 +56,17 @@ struct KeptGroup {
 
 class KeptGroups {
  public:
+  // What lasts from one run to the next.
+  struct Lasting {
+    Outline outline;
+    std::vector<std::uint64_t> contents;  // by function
+    std::unordered_map<std::string, KeptGroup> groups;
+    std::map<std::string, ClassesMadeHalf> halves;  // by setting and version
+  };
+  KeptGroups() = default;
+  explicit KeptGroups(Lasting kept) : kept_(std::move(kept)) {}
+  const Lasting& lasting() const { return kept_; }
+
   // Forgets what is of another program. Before threads begin, as is the next.
   void begin(const Program& program);
   // Instructions may stand elsewhere in memory by now.
@@ -69,13 +80,10 @@ class KeptGroups {
   // What was seen then.
   void give_back(const KeptGroup& group, const Program& program, SeenByRoots& seen) const;
   void keep(const std::string& key, KeptGroup group);
+  const ClassesMadeHalf* halves(const std::string& key) const;  // null: not known
+  void keep_halves(const std::string& key, const ClassesMadeHalf& halves) { kept_.halves[key] = halves; }
   // What is of no use by now is gone.
   void end();
-
-  Outline outline;
-  std::vector<std::uint64_t> contents;
-  std::unordered_map<std::string, KeptGroup> groups;
-  std::map<std::string, ClassesMadeHalf> halves;  // by setting and version
 
  private:
   struct Span {
@@ -87,6 +95,7 @@ class KeptGroups {
   std::vector<KeptGroup::Position> positions(const std::unordered_set<const Instruction*>& of) const;
   const Instruction* at(const KeptGroup::Position& position, const Program& program) const;
 
+  Lasting kept_;
   std::vector<bool> is_changed_;  // by function
   std::vector<Span> spans_;       // by address
   std::unordered_map<std::string, KeptGroup> now_;

@@ -215,7 +215,7 @@ void Pass::look_again(std::uint32_t root, const std::vector<SinkRecord>& records
   const std::vector<SinkRecord> now = engine.records();
   for (std::size_t i = 0; i < records.size(); ++i) {
     if (proofs[i] != proved) continue;
-    proofs[i].clear();
+    proofs[i] = {};
     const auto same = std::find_if(now.begin(), now.end(), [&](const SinkRecord& each) {
       return each.context == records[i].context && each.instruction == records[i].instruction;
     });

@@ -58,6 +58,21 @@ void RootMemo::forget_what_ran() {
   }
 }
 
+std::vector<Finding*> RootMemo::take_over_fixes(const std::string& variant, std::vector<Finding>& now) {
+  std::vector<Finding*> others = flow::take_over_fixes(offered_[variant], changed_, now);
+  if (!searches_fixes_) lacks_fixes_ = lacks_fixes_ || !others.empty();
+  return others;
+}
+
+void RootMemo::keep_fixes(const std::string& variant, const std::vector<Finding>& found) {
+  offered_[variant] = found;
+  lacks_fixes_ = false;
+}
+
+void RootMemo::end_search() {
+  if (searches_fixes_) changed_.clear();
+}
+
 std::vector<Finding*> take_over_fixes(const std::vector<Finding>& before,
                                       const std::set<std::string>& changed, std::vector<Finding>& now) {
   std::vector<Finding*> others;

@@ -54,17 +54,25 @@ class RootMemo {
   bool was_used() const { return was_used_; }
   void begin() { was_used_ = false; }
 
-  // The findings of the last analysis with the fixes that were offered, by variant, and the files that have
-  // changed since, as the report names them.
-  std::map<std::string, std::vector<Finding>> offered;
-  std::set<std::string> changed;
-  bool searches_fixes = true;
-  bool lacks_fixes = false;  // of some findings none were searched
+  // Files, as the report names them, that differ from what the fixes that are kept were searched in.
+  void note_changed(const std::set<std::string>& files) { changed_.insert(files.begin(), files.end()); }
+  void search_fixes(bool searches) { searches_fixes_ = searches; }
+  bool searches_fixes() const { return searches_fixes_; }
+  // Gives what was offered for findings that are as they were; the others, for which it may be searched now.
+  std::vector<Finding*> take_over_fixes(const std::string& variant, std::vector<Finding>& now);
+  void keep_fixes(const std::string& variant, const std::vector<Finding>& found);
+  // All variants have their fixes, where they were searched.
+  void end_search();
+  bool lacks_fixes() const { return lacks_fixes_; }  // of some findings none were searched
 
  private:
   std::map<std::tuple<std::string, std::string, std::string>, Roots> kept_;
   std::optional<std::vector<std::uint32_t>> roots_;
   bool was_used_ = false;
+  std::map<std::string, std::vector<Finding>> offered_;  // with their fixes, by variant
+  std::set<std::string> changed_;                        // since then
+  bool searches_fixes_ = true;
+  bool lacks_fixes_ = false;
 };
 
 // What a root gives, or gave in an analysis before.

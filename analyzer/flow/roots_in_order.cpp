@@ -78,9 +78,9 @@ std::optional<RootsInOrder::Outcome> RootsInOrder::kept_of(const Group& group, c
   }
   out.knew_halves = known->knew_halves;
   if (out.knew_halves) {
-    const auto halves = kept_->halves.find(key_of_halves());
-    if (halves == kept_->halves.end()) return std::nullopt;
-    out.halves = halves->second;
+    const ClassesMadeHalf* halves = kept_->halves(key_of_halves());
+    if (!halves) return std::nullopt;
+    out.halves = *halves;
   }
   kept_->give_back(*known, program, out.seen);
   out.to_keep = *known;
@@ -213,7 +213,7 @@ void RootsInOrder::look_at(const std::vector<AskedRoot>& roots, std::uint32_t la
   workers.run([&](const Program& program, bool is_callers) { serve(program, is_callers, taker); });
   FindingCollector collector(program_.functions.module(), options_);
   take_finished(collector, taker);
-  if (kept_ && halves_) kept_->halves[key_of_halves()] = *halves_;
+  if (kept_ && halves_) kept_->keep_halves(key_of_halves(), *halves_);
 }
 
 }  // namespace dtype_guard::flow

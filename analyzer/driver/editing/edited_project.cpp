@@ -339,7 +339,7 @@ Report EditedProject::evaluate(const BeforeStep& step) {
   scope.on_trial = true;
   Report out = report_on(summaries_, root(), options, scope);
   CodeOfFiles(*disk_, scope.texts).count_in_files(out);
-  if (memo_.searches_fixes) memo_.changed.clear();
+  memo_.end_search();
   return out;
 }
 
@@ -352,8 +352,8 @@ const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep&
   link_changed();
   flow::RootMemo before;
   if (exact) before = std::exchange(memo_, {});
-  memo_.changed.insert(unreported_.begin(), unreported_.end());
-  memo_.searches_fixes = exact;
+  memo_.note_changed(unreported_);
+  memo_.search_fixes(exact);
   memo_.begin();
   is_exact_ = is_exact_ && unreported_.empty();
   try {
@@ -370,8 +370,8 @@ const Report& EditedProject::report(const EditedTexts& edited, const BeforeStep&
 }
 
 void EditedProject::find_fixes(const BeforeStep& step) {
-  if (!memo_.lacks_fixes) return;
-  memo_.searches_fixes = true;
+  if (!memo_.lacks_fixes()) return;
+  memo_.search_fixes(true);
   const Report now = evaluate(step);
   flow::take_over_fixes(now.findings, {}, report_.findings);
 }

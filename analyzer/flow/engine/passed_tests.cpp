@@ -8,14 +8,6 @@ namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
 
-// Enough for any function that people write; generated ones must not make every state long.
-constexpr std::size_t kMaxTests = 64;
-void add(State& state, const PassedTest& test) {
-  const auto at = std::lower_bound(state.tests.begin(), state.tests.end(), test);
-  const bool known = at != state.tests.end() && !(test < *at);
-  if (!known && state.tests.size() < kMaxTests) state.tests.insert(at, test);
-}
-
 bool reaches(const Function& function, BlockId from, BlockId to, BlockId without) {
   std::vector<bool> seen(function.blocks.size());
   std::vector<BlockId> work = {from};
@@ -62,15 +54,15 @@ void note_tests(const Activation& activation, State& state, ValueId condition, b
       note_tests(activation, parts, each.value, wanted, test, depth + 1);
       if (parts.tests.size() != before + 1) return;
     }
-    const Value& asked = value(state, parts.tests.front().tested);
+    const Value& asked = value(state, parts.tests.begin()->tested);
     DtypeSet all;
     for (const PassedTest& each : parts.tests) {
       if (!value(state, each.tested).same(asked)) return;
       all = DtypeSet::from_bits(all.bits() | each.passes.bits());
     }
-    test.tested = parts.tests.front().tested;
+    test.tested = parts.tests.begin()->tested;
     test.passes = all;
-    add(state, test);
+    state.tests.add(test);
   } else if ((name == "eq" || name == "ne") && definition->args.size() == 2) {
     for (const std::size_t side : {0U, 1U}) {
       const Alternative* asked = value(state, definition->args[side].value).single();
@@ -82,7 +74,7 @@ void note_tests(const Activation& activation, State& state, ValueId condition, b
       test.tested = asked->source;
       const DtypeSet one = {named_one->dtype};
       test.passes = (name == "eq") == wanted ? one : DtypeSet::from_bits(~one.bits());
-      add(state, test);
+      state.tests.add(test);
       return;
     }
   }

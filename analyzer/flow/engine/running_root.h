@@ -41,6 +41,7 @@ struct RootCase {
   const Construction* construction() const { return object ? &object->at : nullptr; }
 };
 
+// A record: Roots and Inputs write it (roots/), and hand it to the other parts as a constant.
 struct RunningRoot {
   std::uint32_t unit = 0;  // its source file
   bool is_closed = false;  // it is a whole program: nothing else calls its functions

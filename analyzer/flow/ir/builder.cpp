@@ -8,6 +8,15 @@ namespace {
 bool is_terminator(Op op) {
   return op == Op::kJump || op == Op::kBranch || op == Op::kReturn || op == Op::kUnreachable;
 }
+
+Instruction at(const Builder::Position& position, Op op) {
+  Instruction instruction;
+  instruction.op = op;
+  instruction.range = position.range;
+  instruction.text = position.text;
+  instruction.written = position.written;
+  return instruction;
+}
 }  // namespace
 
 BlockId Builder::block() {
@@ -25,15 +34,6 @@ VariableId Builder::variable(const std::string& name) {
   return static_cast<VariableId>(function_.variables.size() - 1);
 }
 
-Instruction Builder::make(Op op) const {
-  Instruction instruction;
-  instruction.op = op;
-  instruction.range = position_.range;
-  instruction.text = position_.text;
-  instruction.written = position_.written;
-  return instruction;
-}
-
 ValueId Builder::append(Instruction instruction, bool has_result) {
   if (!open()) enter(block());
   if (has_result) instruction.result = ++last_value_;
@@ -42,19 +42,19 @@ ValueId Builder::append(Instruction instruction, bool has_result) {
 }
 
 ValueId Builder::constant(Constant value) {
-  Instruction instruction = make(Op::kConst);
+  Instruction instruction = at(position_, Op::kConst);
   instruction.constant = std::move(value);
   return append(std::move(instruction), true);
 }
 
 ValueId Builder::parameter(int index) {
-  Instruction instruction = make(Op::kParam);
+  Instruction instruction = at(position_, Op::kParam);
   instruction.constant = static_cast<std::int64_t>(index);
   return append(std::move(instruction), true);
 }
 
 ValueId Builder::value(Op op, std::string name, std::vector<Argument> arguments) {
-  Instruction instruction = make(op);
+  Instruction instruction = at(position_, op);
   instruction.name = std::move(name);
   instruction.args = std::move(arguments);
   return append(std::move(instruction), true);
@@ -63,7 +63,7 @@ ValueId Builder::value(Op op, std::string name, std::vector<Argument> arguments)
 ValueId Builder::value(Op op, ValueId argument) { return value(op, "", {{"", argument}}); }
 
 ValueId Builder::cast(ValueId argument, ValueId dtype, bool implicit, ValueId from) {
-  Instruction instruction = make(Op::kCast);
+  Instruction instruction = at(position_, Op::kCast);
   instruction.args = {{"", argument}, {"", dtype}};
   if (from) instruction.args.push_back({"from", from});
   instruction.implicit = implicit;
@@ -71,19 +71,19 @@ ValueId Builder::cast(ValueId argument, ValueId dtype, bool implicit, ValueId fr
 }
 
 ValueId Builder::load(Place place) {
-  Instruction instruction = make(Op::kLoad);
+  Instruction instruction = at(position_, Op::kLoad);
   instruction.place = std::move(place);
   return append(std::move(instruction), true);
 }
 
 ValueId Builder::address(Place place) {
-  Instruction instruction = make(Op::kAddress);
+  Instruction instruction = at(position_, Op::kAddress);
   instruction.place = std::move(place);
   return append(std::move(instruction), true);
 }
 
 ValueId Builder::registration(std::string kind, ValueId object, std::string name, ValueId value) {
-  Instruction instruction = make(Op::kRegister);
+  Instruction instruction = at(position_, Op::kRegister);
   instruction.name = std::move(kind);
   instruction.constant = std::move(name);
   instruction.args = {{"", object}, {"", value}};
@@ -91,14 +91,14 @@ ValueId Builder::registration(std::string kind, ValueId object, std::string name
 }
 
 void Builder::store(Place place, ValueId value) {
-  Instruction instruction = make(Op::kStore);
+  Instruction instruction = at(position_, Op::kStore);
   instruction.place = std::move(place);
   instruction.args = {{"", value}};
   append(std::move(instruction), false);
 }
 
 void Builder::effect(Op op, std::string name, std::vector<Argument> arguments) {
-  Instruction instruction = make(op);
+  Instruction instruction = at(position_, op);
   instruction.name = std::move(name);
   instruction.args = std::move(arguments);
   append(std::move(instruction), false);
@@ -106,26 +106,26 @@ void Builder::effect(Op op, std::string name, std::vector<Argument> arguments) {
 
 void Builder::jump(BlockId target) {
   if (!open()) return;
-  Instruction instruction = make(Op::kJump);
+  Instruction instruction = at(position_, Op::kJump);
   instruction.targets = {target};
   append(std::move(instruction), false);
 }
 
 void Builder::branch(ValueId condition, BlockId yes, BlockId no) {
-  Instruction instruction = make(Op::kBranch);
+  Instruction instruction = at(position_, Op::kBranch);
   instruction.args = {{"", condition}};
   instruction.targets = {yes, no};
   append(std::move(instruction), false);
 }
 
 void Builder::give_back(ValueId value) {
-  Instruction instruction = make(Op::kReturn);
+  Instruction instruction = at(position_, Op::kReturn);
   if (value) instruction.args = {{"", value}};
   append(std::move(instruction), false);
 }
 
 void Builder::unreachable() {
-  if (open()) append(make(Op::kUnreachable), false);
+  if (open()) append(at(position_, Op::kUnreachable), false);
 }
 
 void Builder::finish() {

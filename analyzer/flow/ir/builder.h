@@ -68,7 +68,6 @@ class Builder {
   void finish();
 
  private:
-  Instruction make(Op op) const;
   ValueId append(Instruction instruction, bool has_result);
 
   Function& function_;

@@ -39,7 +39,7 @@ class Making {
 MadeObject Inputs::make_apart(const std::string& class_name, ContextId context, const State& begun) {
   MadeObject out;
   out.state = begun;
-  out.state.ranks.clear();
+  out.state.ranks = {};
   const RunApart apart(effects_, names_);
   try {
     out.object = make_object(class_name, context, -1, Nature::kSetting, out.state);
@@ -62,16 +62,7 @@ Value Inputs::object_of_root(const std::string& class_name, State& state) {
   const MadeObject& made = *own;
   if (!made.problem.empty()) throw BudgetExceeded(made.problem);
   const RankFacts proved = std::exchange(state, made.state).ranks;
-  for (const auto& fact : proved) {
-    const auto place =
-        std::lower_bound(state.ranks.begin(), state.ranks.end(), fact.first,
-                         [](const auto& each, RankSymbol symbol) { return each.first < symbol; });
-    if (place != state.ranks.end() && place->first == fact.first) {
-      place->second = fact.second;
-    } else {
-      state.ranks.insert(place, fact);
-    }
-  }
+  state.ranks.take_over(proved);
   ids_.set_several(made.several);
   effects_.add_of_object(made.effects, symbols_);
   return made.object;

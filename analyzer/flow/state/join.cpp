@@ -307,13 +307,10 @@ void join_values(Values& out, const std::vector<const State*>& ways, const Joine
 }
 
 void join_thread_state(State& into, const State& from) {
-  std::vector<PassedTest> common;
-  std::set_intersection(into.tests.begin(), into.tests.end(), from.tests.begin(), from.tests.end(),
-                        std::back_inserter(common));
-  into.tests = std::move(common);
+  into.tests.keep_those_of(from.tests);
   into.other_inputs_are_guessed = into.other_inputs_are_guessed || from.other_inputs_are_guessed;
   into.module_is_half = into.module_is_half && from.module_is_half;
-  join_ranks(into.ranks, from.ranks);
+  into.ranks.join(from.ranks);
   join_autocast(into.autocast, from.autocast);
   if (into.default_dtype != from.default_dtype) into.default_dtype = Dtype::kUndefined;
 }

@@ -39,6 +39,19 @@ void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, Sym
   });
 }
 
+void PassedTests::add(const PassedTest& test) {
+  const auto at = std::lower_bound(tests_.begin(), tests_.end(), test);
+  const bool known = at != tests_.end() && !(test < *at);
+  if (!known && tests_.size() < kMost) tests_.insert(at, test);
+}
+
+void PassedTests::keep_those_of(const PassedTests& other) {
+  std::vector<PassedTest> common;
+  std::set_intersection(tests_.begin(), tests_.end(), other.tests_.begin(), other.tests_.end(),
+                        std::back_inserter(common));
+  tests_ = std::move(common);
+}
+
 std::pair<std::size_t, std::size_t> HeldValues::bits_of(const void* address) {
   constexpr std::uint64_t kMix = 0x9E3779B97F4A7C15;
   const std::uint64_t mixed = reinterpret_cast<std::uintptr_t>(address) * kMix;

@@ -15,6 +15,7 @@
 #include "analyzer/flow/state/guards.h"
 #include "analyzer/flow/state/shared_array.h"
 #include "analyzer/flow/state/shared_until_changed.h"
+#include "analyzer/flow/values/ranks.h"
 #include "analyzer/flow/values/shared.h"
 #include "analyzer/flow/values/symbols.h"
 #include "analyzer/flow/values/values.h"
@@ -30,6 +31,8 @@ struct Registration {
   friend bool operator==(const Registration&, const Registration&) = default;
 };
 
+// A record: what an instruction does to an object its file writes here. What has to hold between members is
+// the members' own (Cells, SharedUntilChanged).
 struct HeapObject {
   enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kTensor, kBuffer, kClosure };
   Kind kind = Kind::kInstance;
@@ -53,18 +56,17 @@ struct HeapObject {
   std::uint32_t more = 0;       // elements that a list surely has behind those that it may have
   HeapId original = 0;          // the object that it was copied from, which knows of such a field
   friend bool operator==(const HeapObject&, const HeapObject&) = default;
-  // All but the cells and the rest.
-  friend bool are_alike_but_for_values(const HeapObject& a, const HeapObject& b) {
-    return a.kind == b.kind && a.type == b.type && a.registered == b.registered && a.stated == b.stated &&
-           a.symbols == b.symbols && a.is_input == b.is_input && a.nature == b.nature &&
-           a.stands == b.stands && a.one_by_one == b.one_by_one && a.original == b.original &&
-           a.of_setting == b.of_setting && a.left_half == b.left_half &&
-           a.may_be_shorter == b.may_be_shorter && a.more == b.more;
-  }
 
   static constexpr Key kContents{Key::Kind::kIndex, 0};
   static constexpr Key kOne{Key::Kind::kNext, 0};  // of a list of parts: what one of them is
 };
+// In all but the cells and the rest.
+inline bool are_alike_but_for_values(const HeapObject& a, const HeapObject& b) {
+  return a.kind == b.kind && a.type == b.type && a.registered == b.registered && a.stated == b.stated &&
+         a.symbols == b.symbols && a.is_input == b.is_input && a.nature == b.nature && a.stands == b.stands &&
+         a.one_by_one == b.one_by_one && a.original == b.original && a.of_setting == b.of_setting &&
+         a.left_half == b.left_half && a.may_be_shorter == b.may_be_shorter && a.more == b.more;
+}
 using HeapPointer = Shared<const HeapObject>;
 
 // Autocast of the device under analysis, and of others as far as the code says.
@@ -114,14 +116,36 @@ struct PassedTest {
   }
 };
 
+// Those that were passed on every path to here: at most kMost, of which generated code must not make more.
+class PassedTests {
+ public:
+  void add(const PassedTest& test);
+  // Where paths meet.
+  void keep_those_of(const PassedTests& other);
+  template <typename Is>
+  void forget_if(Is is) {
+    std::erase_if(tests_, is);
+  }
+  std::size_t size() const { return tests_.size(); }
+  auto begin() const { return tests_.begin(); }
+  auto end() const { return tests_.end(); }
+  friend bool operator==(const PassedTests&, const PassedTests&) = default;
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  std::vector<PassedTest> tests_;  // in their order
+};
+
+// A record, like what it holds: whatever evaluates an instruction writes it. What is sorted or shared keeps
+// itself so (PassedTests, RankFacts, Values, Heap); nothing has to hold between one member and another.
 struct State {
   Values values;  // of the running activation, by ValueId
   Heap heap;      // the objects by id; null: none
   AutocastState autocast;
   Dtype default_dtype = Dtype::kFloat32;  // kUndefined: not known
   Guards guards;
-  std::vector<PassedTest> tests;                   // sorted
-  std::vector<std::pair<RankSymbol, Rank>> ranks;  // what is proved of them; sorted
+  PassedTests tests;
+  RankFacts ranks;  // what is proved of them
   // A check said that an input which the setting makes half is not: the others may be like that one.
   bool other_inputs_are_guessed = false;
   bool module_is_half = false;  // the code made one half on every path to here

@@ -11,39 +11,55 @@ auto place_of(Facts& facts, RankSymbol symbol) {
 }
 }  // namespace
 
-void join_ranks(RankFacts& into, const RankFacts& from) {
-  if (into == from) return;
-  RankFacts out;
-  for (const auto& [symbol, rank] : into) {
-    const auto theirs = place_of(from, symbol);
-    if (theirs != from.end() && theirs->first == symbol) out.emplace_back(symbol, join(rank, theirs->second));
-  }
-  into = std::move(out);
-}
-
-Rank known_rank(const RankFacts& facts, Rank rank) {
+Rank RankFacts::known(Rank rank) const {
   if (!rank.symbol) return rank;
-  const auto fact = place_of(facts, rank.symbol);
-  if (fact == facts.end() || fact->first != rank.symbol) return rank;
+  const auto fact = place_of(facts_, rank.symbol);
+  if (fact == facts_.end() || fact->first != rank.symbol) return rank;
   return meet(rank, fact->second.plus(rank.offset)).value_or(rank);
 }
 
-bool learn_rank(RankFacts& facts, const Rank& rank, const Rank& interval) {
-  const auto both = meet(known_rank(facts, rank), interval);
+bool RankFacts::learn(const Rank& rank, const Rank& interval) {
+  const auto both = meet(known(rank), interval);
   if (!both) return false;
   if (!rank.symbol) return true;
   Rank own = interval;
   own.symbol = 0;
   own = own.plus(-rank.offset);
-  const auto place = place_of(facts, rank.symbol);
-  if (place == facts.end() || place->first != rank.symbol) {
-    facts.emplace(place, rank.symbol, own);
+  const auto place = place_of(facts_, rank.symbol);
+  if (place == facts_.end() || place->first != rank.symbol) {
+    facts_.emplace(place, rank.symbol, own);
     return true;
   }
   const auto narrowed = meet(place->second, own);
   if (!narrowed) return false;
   place->second = *narrowed;
   return true;
+}
+
+void RankFacts::join(const RankFacts& other) {
+  if (*this == other) return;
+  RankFacts out;
+  for (const auto& [symbol, rank] : facts_) {
+    const auto theirs = place_of(other.facts_, symbol);
+    if (theirs != other.facts_.end() && theirs->first == symbol)
+      out.facts_.emplace_back(symbol, flow::join(rank, theirs->second));
+  }
+  *this = std::move(out);
+}
+
+void RankFacts::take_over(const RankFacts& other) {
+  for (const auto& fact : other.facts_) {
+    const auto place = place_of(facts_, fact.first);
+    if (place != facts_.end() && place->first == fact.first) {
+      place->second = fact.second;
+    } else {
+      facts_.insert(place, fact);
+    }
+  }
+}
+
+void RankFacts::forget(const std::unordered_set<RankSymbol>& symbols) {
+  std::erase_if(facts_, [&](const auto& fact) { return symbols.contains(fact.first); });
 }
 
 namespace {

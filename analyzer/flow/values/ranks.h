@@ -4,6 +4,7 @@
 // rank can be known to have the same.
 #pragma once
 
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -11,14 +12,23 @@
 
 namespace dtype_guard::flow {
 
-using RankFacts = std::vector<std::pair<RankSymbol, Rank>>;
+class RankFacts {
+ public:
+  // The rank with what is proved of its symbol.
+  Rank known(Rank rank) const;
+  // Adds that `rank` is in that interval. False when that contradicts what is proved, which then stays.
+  bool learn(const Rank& rank, const Rank& interval);
+  // Leaves what both paths proved.
+  void join(const RankFacts& other);
+  // What the other one says of a symbol is said in place of what was proved of it.
+  void take_over(const RankFacts& other);
+  void forget(const std::unordered_set<RankSymbol>& symbols);
+  bool empty() const { return facts_.empty(); }
+  friend bool operator==(const RankFacts&, const RankFacts&) = default;
 
-// What both paths proved.
-void join_ranks(RankFacts& into, const RankFacts& from);
-// The rank with what is proved of its symbol.
-Rank known_rank(const RankFacts& facts, Rank rank);
-// Adds that `rank` is in that interval. False when that contradicts what is proved, which then stays.
-bool learn_rank(RankFacts& facts, const Rank& rank, const Rank& interval);
+ private:
+  std::vector<std::pair<RankSymbol, Rank>> facts_;  // by symbol, in their order
+};
 
 // A tensor's sizes: a number of them that is not known, or as many as `rank` says.
 Alternative sizes_of(const Rank& rank);

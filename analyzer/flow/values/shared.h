@@ -60,7 +60,7 @@ class Shared {
   Shared(Shared&& other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
   // From one that may write.
   template <class Other, std::enable_if_t<std::is_same_v<const Other, T>, int> = 0>
-  Shared(Shared<Other> other) noexcept : node_(std::exchange(other.node_, nullptr)) {}
+  Shared(Shared<Other> other) noexcept : node_(other.give_up()) {}
   Shared& operator=(Shared other) noexcept {
     std::swap(node_, other.node_);
     return *this;
@@ -88,12 +88,12 @@ class Shared {
   T& operator*() const { return node_->value; }
   T* operator->() const { return get(); }
   explicit operator bool() const { return node_ != nullptr; }
+  // What it points to, of which the caller owns this one's share from then on.
+  Node* give_up() noexcept { return std::exchange(node_, nullptr); }
   bool has_one_owner() const { return node_ && node_->owners == 1; }
   friend bool operator==(const Shared& a, const Shared& b) { return a.node_ == b.node_; }
 
  private:
-  template <class Other>
-  friend class Shared;
   Node* node_ = nullptr;
 };
 

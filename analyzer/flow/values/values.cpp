@@ -214,7 +214,7 @@ Value join(const Value& a, const Value& b, SymbolSets& symbols) {
     top.uncertain = true;
     out.assign(1, top);
   }
-  return Value(SharedRow<Alternative>(out));
+  return Value::of_sorted(out);
 }
 
 bool is_displaced(const Alternative& each, const std::vector<Alternative>& all) {

@@ -124,6 +124,10 @@ class Value {
   Value() = default;  // bottom: never computed
   explicit Value(std::vector<Alternative> alternatives);
   explicit Value(const Alternative& alternative) : set_(std::span(&alternative, 1)) {}
+  // In the order in which a value keeps them; they are copied.
+  static Value of_sorted(std::span<const Alternative> alternatives) {
+    return Value(SharedRow<Alternative>(alternatives));
+  }
   static Value unknown(SymbolSetId symbols = 0);
   static Value none() { return Value(Alternative::of(Alternative::Kind::kNone)); }
 
@@ -136,7 +140,6 @@ class Value {
   bool same(const Value& other) const { return address() == other.address(); }
   const void* address() const { return set_.address(); }  // equal for values that are the same
   friend bool operator==(const Value& a, const Value& b);
-  friend Value join(const Value& a, const Value& b, SymbolSets& symbols);
 
  private:
   explicit Value(SharedRow<Alternative> sorted) : set_(std::move(sorted)) {}

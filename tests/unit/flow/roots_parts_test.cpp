@@ -195,6 +195,32 @@ TEST_CASE("root memo: what is kept is found by root and by how it was asked, unt
   CHECK(found == 2);
 }
 
+TEST_CASE("root memo: fixes are taken over by findings that are as they were, in files that did not change") {
+  RootMemo memo;
+  std::vector<Finding> found(2);
+  found[0].location.file = "a.cpp";
+  found[1].location.file = "b.cpp";
+  CHECK(memo.take_over_fixes("", found).size() == 2);
+  CHECK(!memo.lacks_fixes());
+  found[0].fixes.emplace_back();
+  memo.keep_fixes("", found);
+  memo.search_fixes(false);
+  memo.note_changed({"b.cpp"});
+  std::vector<Finding> again = found;
+  again[0].fixes.clear();
+  CHECK(memo.take_over_fixes("", again) == std::vector<Finding*>{&again[1]});
+  CHECK(again[0].fixes.size() == 1);
+  CHECK(memo.lacks_fixes());
+  memo.end_search();
+  CHECK(memo.take_over_fixes("", again).size() == 1);  // what was not searched is as old as it was
+  memo.search_fixes(true);
+  memo.keep_fixes("", again);
+  memo.end_search();
+  CHECK(!memo.lacks_fixes());
+  CHECK(memo.take_over_fixes("", again).empty());
+  CHECK(memo.take_over_fixes("other variant", again).size() == 2);
+}
+
 TEST_CASE("kept roots: with a memo a root is evaluated once, and gives its findings again") {
   const Parsed of(kPair);
   AnalysisOptions options;

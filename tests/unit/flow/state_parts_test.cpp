@@ -38,6 +38,55 @@ TEST_CASE("shared until changed: a copy keeps what it was") {
   CHECK(copy == SharedUntilChanged<std::string>(std::string("a")));
 }
 
+TEST_CASE("passed tests: each once, and where paths meet those of both") {
+  const auto test = [](std::uint32_t function) {
+    PassedTest out;
+    out.tested = function;
+    return out;
+  };
+  PassedTests one, other;
+  for (const std::uint32_t each : {3U, 1U, 2U, 1U}) one.add(test(each));
+  REQUIRE(one.size() == 3);
+  CHECK(one.begin()->tested == 1);
+  other.add(test(4));
+  other.add(test(2));
+  one.keep_those_of(other);
+  REQUIRE(one.size() == 1);
+  CHECK(one.begin()->tested == 2);
+  one.forget_if([](const PassedTest& each) { return each.tested == 2; });
+  CHECK(one == PassedTests());
+  for (std::uint32_t each = 0; each < 1000; ++each) one.add(test(each));
+  CHECK(one.size() == 64);  // generated code must not make every state long
+}
+
+TEST_CASE("rank facts: what both paths proved holds, and nothing that contradicts another") {
+  const auto rank = [](RankSymbol symbol, std::int8_t offset = 0) {
+    Rank out;
+    out.symbol = symbol;
+    out.offset = offset;
+    return out;
+  };
+  RankFacts one;
+  CHECK(one.learn(rank(7), Rank::exactly(4)));
+  CHECK(!one.learn(rank(7), Rank::exactly(3)));
+  CHECK(one.known(rank(7)).min == 4);
+  CHECK(one.known(rank(7, 1)).min == 5);
+  CHECK(one.known(rank(8)) == rank(8));
+  RankFacts other;
+  CHECK(other.empty());
+  CHECK(other.learn(rank(2), Rank::at_least(1)));
+  CHECK(other.learn(rank(7), Rank::exactly(2)));
+  RankFacts both = one;
+  both.join(other);
+  CHECK(both.known(rank(7)).min == 2);
+  CHECK(both.known(rank(7)).max == 4);
+  CHECK(both.known(rank(2)) == rank(2));
+  one.take_over(other);
+  CHECK(one == other);
+  one.forget({2, 7});
+  CHECK(one.empty());
+}
+
 TEST_CASE("type name: compares with text, and with another by what it says") {
   const TypeName name("torch::nn::Linear");
   CHECK(name == "torch::nn::Linear");

@@ -57,7 +57,7 @@ RankInputs Ranks::rank_inputs(const Instruction& instruction, State& state) {
 Rank Ranks::length(const State& state, const Value& list) {
   const Alternative* one = list.single();
   if (!one) return {};
-  if (is_list_of_sizes(*one)) return known_rank(state.ranks, one->rank);
+  if (is_list_of_sizes(*one)) return state.ranks.known(one->rank);
   if (!is_container(state, list)) return {};
   const HeapObject& object = *state.find(one->object);
   if (object.rest.is_bottom())
@@ -71,8 +71,7 @@ Rank Ranks::length(const State& state, const Value& list) {
 Value Ranks::keep_within(const Activation& activation, State& state, Value tensor, const Rank& interval) {
   if (tensor.size() < 2) return tensor;
   const auto is_excluded = [&](const Alternative& each) {
-    return each.kind == Kind::kTensor && !each.rank.wrapped &&
-           !meet(known_rank(state.ranks, each.rank), interval);
+    return each.kind == Kind::kTensor && !each.rank.wrapped && !meet(state.ranks.known(each.rank), interval);
   };
   std::vector<Alternative> kept, left_out;
   for (const Alternative& each : tensor) {
@@ -97,7 +96,7 @@ bool Ranks::learn(const Activation& activation, State& state, const Value& tenso
     if (each.kind != Kind::kTensor || (one && !one->rank.is_tied_to(each.rank))) return true;
     one = &each;
   }
-  return !one || one->rank.wrapped || !one->rank.symbol || learn_rank(state.ranks, one->rank, interval);
+  return !one || one->rank.wrapped || !one->rank.symbol || state.ranks.learn(one->rank, interval);
 }
 
 void Ranks::prove_ranks(const Activation& activation, const Operator& op, const Instruction& instruction,
@@ -127,8 +126,7 @@ RankFacts Ranks::proved_by(const SinkRecord& record) const {
     const bool one = std::all_of(
         operand.alternatives.begin(), operand.alternatives.end(),
         [&](const Alternative& each) { return each.kind == Kind::kTensor && each.rank.is_tied_to(rank); });
-    if (one && rank.may_be_zero() && !rounds_.is_of_rounds(rank.symbol))
-      learn_rank(out, rank, Rank::at_least(1));
+    if (one && rank.may_be_zero() && !rounds_.is_of_rounds(rank.symbol)) out.learn(rank, Rank::at_least(1));
   }
   return out;
 }
@@ -145,7 +143,7 @@ bool refine_count(State& state, const Instruction& comparison, bool wanted) {
     const std::string_view name = comparison.name;
     const auto known = interval(side == 0 ? name : exchanged(name), with->number, wanted);
     const Rank rank = counted->rank;
-    if (known && !learn_rank(state.ranks, rank, *known)) return false;
+    if (known && !state.ranks.learn(rank, *known)) return false;
   }
   return true;
 }

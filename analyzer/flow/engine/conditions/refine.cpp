@@ -46,7 +46,7 @@ void keep_by_rank(const Activation& activation, State& state, const Instruction&
     const Value asked = value(state, counted->args[0].value);
     std::vector<Alternative> kept;
     std::copy_if(asked.begin(), asked.end(), std::back_inserter(kept), [&](const Alternative& each) {
-      const Rank rank = known_rank(state.ranks, each.rank);
+      const Rank rank = state.ranks.known(each.rank);
       const bool may_be = rank.min <= number->number && number->number <= rank.max;
       return each.kind != Kind::kTensor || rank.wrapped || (equal ? may_be : !may_be || !rank.is_exact());
     });
@@ -378,7 +378,7 @@ bool Conditions::refine_any(const Activation& activation, State& state, const In
     State one = state;
     if (!refine(activation, one, each.value, wanted, depth + 1)) continue;
     if (ranks) {
-      join_ranks(*ranks, one.ranks);
+      ranks->join(one.ranks);
     } else {
       ranks = std::move(one.ranks);
     }

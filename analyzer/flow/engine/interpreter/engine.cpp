@@ -114,7 +114,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
   registrations_.take_over_changes(state, of_caller.changes(), activation);
   if (!is_captured(activation.frame, result, state)) state.erase(activation.frame);
   state.guards = after_call(std::move(guards), state.guards, activation.context, symbols_);
-  std::erase_if(state.tests, [&](const PassedTest& each) {
+  state.tests.forget_if([&](const PassedTest& each) {
     return each.context == activation.context && each.test->op == Op::kBranch;
   });
   return result.is_bottom() ? Value::none() : result;

@@ -32,7 +32,7 @@ class Forgetting {
     std::vector<Alternative> out = value.alternatives();
     for (Alternative& each : out) {
       if (!symbols_.contains(each.rank.symbol)) continue;
-      each.rank = known_rank(facts_, each.rank);
+      each.rank = facts_.known(each.rank);
       each.rank.symbol = 0;
       each.rank.offset = 0;
     }
@@ -134,7 +134,7 @@ void Rounds::end_round(const Activation& activation, BackEdge edge, State& state
                                  return true;
                                });
   for (const HeapId id : objects) forget_in(id, state, forgetting);
-  std::erase_if(state.ranks, [&](const auto& fact) { return last.contains(fact.first); });
+  state.ranks.forget(last);
 }
 
 // What a round made is there in the next if that comes, and it comes where the loop's own condition says so:

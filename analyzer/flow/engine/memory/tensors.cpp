@@ -68,7 +68,7 @@ std::vector<Alternative> Memory::tensors(const State& state, const Value& value,
       if (!are_apart && are_never_together(each, one, symbols_)) continue;
       // How the handle got here counts for its contents too.
       one.uncertain = one.uncertain || each.uncertain;
-      if (one.kind == Kind::kTensor) one.rank = known_rank(state.ranks, one.rank);
+      if (one.kind == Kind::kTensor) one.rank = state.ranks.known(one.rank);
       if (one.kind == Kind::kTensor && each.kind != Kind::kTensor)
         one.symbols = symbols_.unite(one.symbols, each.symbols);
       add(out, one);

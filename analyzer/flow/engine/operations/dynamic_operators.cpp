@@ -190,7 +190,7 @@ void DynamicOperators::store_at_places(const Activation& activation, const Instr
   if (places->name == kPlaces) {  // of no known dtype; a mask takes one number of any
     const std::vector<Alternative> values = memory_.tensors(state, value(state, stored->value));
     if (std::any_of(values.begin(), values.end(), [&](const Alternative& each) {
-          return each.kind == Kind::kTensor && known_rank(state.ranks, each.rank).min == 0;
+          return each.kind == Kind::kTensor && state.ranks.known(each.rank).min == 0;
         }))
       return;
     put.args.erase(put.args.begin() + 1);
