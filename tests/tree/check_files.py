@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
-"""Source files stay under 400 lines, pages are short and their links lead somewhere, folders explain themselves in the terms of
+"""Source files stay under 400 lines, pages are short, their links lead somewhere and the files that they name are there, folders explain themselves in the terms of
 the field, and no file names a folder of one machine."""
+import fnmatch
+import posixpath
 import re
 import sys
 
@@ -37,6 +39,12 @@ PAGE_KB = 8
 # Pages with a limit of their own. One above PAGE_KB may only be lowered.
 LINK = re.compile(r"\]\(([^)#\s]+)[^)]*\)")
 PAGE_LIMITS = {"README.md": 7}
+# A file or folder, in backticks; `{a,b}.h` and `name.*` are several.
+NAMED = re.compile(r"`([\w./*{},-]*[\w*}](?:\.(?:cpp|h|c|cu|cuh|py|sh|json|md|cmake|txt|inc|tsv|css|js|html|ipynb|toml|\*|\{[\w,]+\})|/))`")
+STANDS_FOR_ANY = re.compile(r"(?<![A-Za-z])(?!README|CHANGELOG)[A-Z]{2,}(?![A-Za-z])")  # NAME.cpp
+# What users have, and what other projects call theirs.
+OF_OTHERS = {"setup.py", "pyproject.toml", "requirements*.txt", "x.ipynb", "build/", "ggml.c", "attention_kernels.cuh", "AveragePool3d.cpp"}
+FOLDERS_OF_OTHERS = ("ATen/", "c10/", "torch/")
 
 
 def private_words(name, text):
@@ -67,6 +75,27 @@ def dead_links(name, text, is_there):
                 yield f"{name}:{number}: links to '{target}', which is not there"
 
 
+def written_out(named):
+    """Each name that one with {a,b} stands for."""
+    found = re.search(r"\{([^{}]*)\}", named)
+    return [each for part in found.group(1).split(",") for each in written_out(named[:found.start()] + part + named[found.end():])
+            ] if found else [named]
+
+
+def gone_files(name, text, there):
+    """there: files and folders from the root. By its end, or from the page's folder."""
+    for number, line in enumerate(text.splitlines(), 1):
+        for named in NAMED.findall(line):
+            if named in OF_OTHERS or named.startswith((*FOLDERS_OF_OTHERS, ".")) and "../" not in named or STANDS_FOR_ANY.search(named):
+                continue
+            for each in written_out(named):
+                from_page = posixpath.normpath(posixpath.join(posixpath.dirname(name), each))
+                ends = [each.rstrip("/"), "*/" + each.rstrip("/"), from_page]
+                if there.isdisjoint(ends) and not any(file.endswith(ends[1][1:]) if "*" not in each else fnmatch.fnmatch(file, end)
+                                                      for file in there for end in (ends if "*" in each else ends[:1])):
+                    yield f"{name}:{number}: names '{each}', which is not there"
+
+
 def top_level(names):
     for name in sorted({name.split("/")[0] for name in names} - TOP):
         if not name.startswith("."):
@@ -76,9 +105,13 @@ def top_level(names):
 def pages():
     sizes = {str(path.relative_to(ROOT)): path.stat().st_size for path in tracked("*.md")}
     wrong = [line for name, size in sizes.items() for line in page_size(name, size)]
+    files = [str(path.relative_to(ROOT)) for path in tracked()]
+    there = {*files, *(file.rsplit("/", up)[0] for file in files for up in range(1, file.count("/") + 1))}
     for name in sizes:
         page = ROOT / name
-        wrong += dead_links(name, page.read_text(encoding="utf-8"), lambda target: (page.parent / target).exists())
+        text = page.read_text(encoding="utf-8")
+        wrong += dead_links(name, text, lambda target: (page.parent / target).exists())
+        wrong += gone_files(name, text, there)
     return wrong + [f"{name}: in PAGE_LIMITS, and is no page" for name in PAGE_LIMITS if name not in sizes]
 
 

@@ -2,7 +2,7 @@
 """check_files.py sees what it is for: private words, also in names, and pages that are too long or whose limit is."""
 import unittest
 
-from check_files import KB, PAGE_KB, PAGE_LIMITS, dead_links, own_clocks, page_size, private_words, top_level
+from check_files import KB, PAGE_KB, PAGE_LIMITS, dead_links, gone_files, own_clocks, page_size, private_words, top_level
 
 
 class Words(unittest.TestCase):
@@ -43,6 +43,14 @@ class Pages(unittest.TestCase):
         text = "[a](a.md) and [b](b.md#part), [c](https://c.org/d), `x](y)`\n[d](gone/d.md)"
         self.assertEqual(list(dead_links("p.md", text, lambda target: target in ("a.md", "b.md", "y"))),
                          ["p.md:2: links to 'gone/d.md', which is not there"])
+
+    def test_files_that_are_gone(self):
+        there = {"a", "a/README.md", "a/one.cpp", "a/one.h", "b", "b/c", "b/c/two.json", "tests", "tests/three.py"}
+        text = "`one.cpp`, `one.*`, `one.{cpp,h}`, `c/two.json`, `b/c/`, `../b/c/two.json`, `NAME.cpp`, `RULE.inc`, `.cu`, `setup.py`, `ATen/a.h`"
+        self.assertEqual(list(gone_files("a/README.md", text, there)), [])
+        for named, missing in (("two.cpp", "two.cpp"), ("two.{json,h}", "two.h"), ("d/two.json", "d/two.json"), ("gone/", "gone/"), ("zwei.*", "zwei.*"),
+                               ("../c/two.json", "../c/two.json")):
+            self.assertEqual(list(gone_files("a/README.md", f"\n`{named}`", there)), [f"a/README.md:2: names '{missing}', which is not there"])
 
 
 class Layout(unittest.TestCase):
