@@ -7,7 +7,7 @@ TESTS ?=
 export CTEST_PARALLEL_LEVEL ?= $(shell nproc)
 BUILD := $(if $(filter release,$(PRESET)),build,build-$(PRESET))
 
-# "off" leaves out the PyTorch that the tests of rules/ compare with (190 to 530 MB to download, 1.3 GB of disk, once).
+# "off" leaves out the PyTorch that the tests of rules/ compare with (how much is downloaded, once: rules/operators/README.md).
 TORCH_VENV ?= on
 # "off" leaves out the releases of PyTorch that test-long runs (7 downloads of 500 to 900 MB, 12 GB of disk, once).
 TORCH_WHEELS ?= on

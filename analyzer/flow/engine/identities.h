@@ -31,6 +31,7 @@ class Identities {
   // While instructions may run again each object stands for those of all rounds.
   bool in_round() const { return in_round_; }
   void set_in_round(bool in_round) { in_round_ = in_round; }
+  // Summary objects, which stand for several.
   bool stands_for_several(HeapId object) const { return several_.contains(object); }
   void note_several(HeapId object) { several_.insert(object); }
   const std::unordered_set<HeapId>& several() const { return several_; }

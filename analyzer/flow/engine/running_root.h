@@ -17,7 +17,7 @@ struct MadeObject {
   Value object;
   State state;                         // with the object, and whatever else making it left
   Effects effects;                     // of making it
-  std::unordered_set<HeapId> several;  // of its parts, those that stand for several
+  std::unordered_set<HeapId> several;  // of its parts, the summary objects
   std::string problem;                 // why it could not be made; empty: it was
 };
 

