@@ -18,18 +18,7 @@
 #include "sanitizer/settings/settings.h"
 
 namespace dtype_guard::san {
-
-#define DTYPE_SAN_SOURCE(id, on, text) extern const Source id##_source;
-#include "sanitizer/sources/sources.inc"
-#undef DTYPE_SAN_SOURCE
-
 namespace {
-
-constexpr const Source* kSources[] = {
-#define DTYPE_SAN_SOURCE(id, on, text) &id##_source,
-#include "sanitizer/sources/sources.inc"
-#undef DTYPE_SAN_SOURCE
-};
 
 // Tells `dtype-san attach` what it has achieved.
 void answer(Mailbox& mailbox, const Arrival& arrival, const char* problem) {
@@ -156,7 +145,5 @@ void on_quick_exit() {
 }
 
 }  // namespace
-
-std::span<const Source* const> sources() { return kSources; }
 
 }  // namespace dtype_guard::san
