@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "tests/oracle/interpreter/machine.h"
 #include "tests/oracle/writer.h"
 
 namespace dtype_guard::oracle {

@@ -17,9 +17,9 @@ inline constexpr const char* kPart = "part";
 flow::Function constructor_of(const std::string& class_name, const std::string& part, Random& random,
                               int& line);
 
-// A class with a field that only its setters store to, and a method that reads it, which is the root.
+// A class with a field that only its setters store to (their names begin with kSetter), and a method that
+// reads it, which is the root.
 flow::Module class_with_setters(std::uint64_t seed);
-inline constexpr const char* kSetter = "set";  // their names begin so
 
 // One file for each class, as a front end gives them.
 std::vector<flow::Module> class_files(std::uint64_t seed);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
-#include "tests/oracle/library_modules.h"
+#include "tests/oracle/interpreter/library_modules.h"
 #include "tests/oracle/writer.h"
 
 namespace dtype_guard::oracle {

@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "analyzer/flow/ir/ir.h"
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 #include "tests/oracle/recipe.h"
 
 namespace dtype_guard::oracle {

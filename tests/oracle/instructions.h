@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 

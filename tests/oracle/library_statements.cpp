@@ -2,7 +2,7 @@
 // method.
 #include "tests/oracle/library_statements.h"
 
-#include "tests/oracle/library_modules.h"
+#include "tests/oracle/interpreter/library_modules.h"
 #include "tests/oracle/statements.h"
 
 namespace dtype_guard::oracle {

@@ -12,7 +12,7 @@ LINES = 80
 METHODS = 25
 PARTS = "analyzer/flow/"
 # Switches over instructions, here and in the tests' interpreter, and over the frames of a journal; a table of options.
-LONG = {"analyzer/flow/engine/interpreter/transfer.cpp:Engine::transfer", "tests/oracle/machine.cpp:Machine::step",
+LONG = {"analyzer/flow/engine/interpreter/transfer.cpp:Engine::transfer", "tests/oracle/interpreter/machine.cpp:Machine::step",
         "sanitizer/symbolize/journal_reader.cpp:store", "analyzer/driver/declared_options.cpp:declare"}
 
 NO_FUNCTION = ("namespace", "class", "struct", "enum", "union", "using", "template", "#", "//", "}", ":", "{", "*")

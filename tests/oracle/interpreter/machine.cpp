@@ -1,4 +1,4 @@
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 
 #include <algorithm>
 #include <array>

@@ -1,7 +1,7 @@
 // Lambdas that escape: they are run some day, or never.
 #include <algorithm>
 
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 namespace {

@@ -1,8 +1,7 @@
 // Places, objects and tensors of the interpreter.
 #include <array>
 
-#include "tests/oracle/classes.h"
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 namespace {

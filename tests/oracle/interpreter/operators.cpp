@@ -3,8 +3,8 @@
 #include <array>
 #include <utility>
 
-#include "tests/oracle/library_modules.h"
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/library_modules.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 namespace {

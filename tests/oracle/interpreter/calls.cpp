@@ -2,8 +2,8 @@
 // and which parameter each argument is.
 #include <algorithm>
 
-#include "tests/oracle/library_modules.h"
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/library_modules.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 namespace {

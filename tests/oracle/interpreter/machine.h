@@ -16,7 +16,7 @@
 #include "analyzer/flow/ir/ir.h"
 #include "rules/contracts/contract.h"
 #include "rules/operators/operators.h"
-#include "tests/oracle/choices.h"
+#include "tests/oracle/interpreter/choices.h"
 
 namespace dtype_guard::oracle {
 
@@ -26,6 +26,7 @@ using flow::Module;
 using Instructions = std::set<const Instruction*>;
 // Of generated programs each instruction has a line of its own.
 inline constexpr std::size_t kMostLines = 1024;
+inline constexpr const char* kSetter = "set";  // what a method's name begins with that only stores
 using Lines = std::bitset<kMostLines>;
 inline std::size_t line_of(const Instruction& each) {
   return static_cast<std::size_t>(each.range.line) % kMostLines;

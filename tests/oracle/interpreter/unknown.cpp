@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 namespace {

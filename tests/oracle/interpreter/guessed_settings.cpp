@@ -1,7 +1,7 @@
 // What is assumed of a setting that the user did not name: it is not tried where the code contradicts it.
 #include <algorithm>
 
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 namespace {

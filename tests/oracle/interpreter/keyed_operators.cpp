@@ -1,7 +1,7 @@
 // Operators of the interpreter on what is known by a key: dictionaries, elements of lists and tensors, texts.
 #include <algorithm>
 
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 namespace {

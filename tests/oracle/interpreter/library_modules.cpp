@@ -1,8 +1,8 @@
-#include "tests/oracle/library_modules.h"
+#include "tests/oracle/interpreter/library_modules.h"
 
 #include <algorithm>
 
-#include "tests/oracle/machine.h"
+#include "tests/oracle/interpreter/machine.h"
 
 namespace dtype_guard::oracle {
 namespace {
