@@ -77,11 +77,11 @@ void set_contents(State& state, HeapId id, Dtype dtype, bool buffer, SymbolSets&
     // Integer buffers stay what they are.
     const bool floating =
         old.kind != Kind::kTensor || old.dtype == Dtype::kUndefined || is_floating(old.dtype);
-    // float32 in a setting means no conversion: what the constructor made of it stays. So does a buffer that
-    // it made in the dtype that it was told, which is not known then: that may be what autocast computes in.
-    const bool as_told = buffer && old.assumed;
+    // float32 in a setting means no conversion: what the constructor made of it stays. So does a buffer of
+    // which it is not known in what dtype that was: the one that it was told may be what autocast computes
+    // in.
     const bool as_made =
-        dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && (old.dtype != Dtype::kUndefined || as_told);
+        dtype == Dtype::kFloat32 && old.kind == Kind::kTensor && (old.dtype != Dtype::kUndefined || buffer);
     const bool differs = old.kind != Kind::kTensor || old.dtype != dtype;
     if (floating && old.kind != Kind::kNone && differs && !as_made) {
       Alternative converted = Alternative::tensor(dtype, old.kind == Kind::kTensor ? old.rank : Rank{});
