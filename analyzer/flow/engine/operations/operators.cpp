@@ -51,6 +51,19 @@ bool is_guessed(const Alternative& result, const Operator& op, const std::vector
   return other && guessed && !is_half(result.dtype);
 }
 
+// float32 because the code itself has autocast compute half weights in it: that is written for a model which
+// runs under another autocast, where layers narrow again what they are handed. Without one in sight it is not
+// known.
+bool is_autocast_wide(const Alternative& result, const Operator& op, const std::vector<ChosenInput>& inputs,
+                      const AutocastState& autocast, const std::string& device, const std::string& version) {
+  const bool wide = autocast.may_be_on && !autocast.assumed && autocast.dtype == Dtype::kFloat32;
+  if (!wide || result.dtype != Dtype::kFloat32) return false;
+  const bool any_half = std::any_of(inputs.begin(), inputs.end(), [](const ChosenInput& each) {
+    return each.alternative->kind == Kind::kTensor && is_half(each.alternative->dtype);
+  });
+  return any_half && autocast_policy(op.name, device, version) == AutocastPolicy::kLowerPrecision;
+}
+
 // Whatever it is handed, it gives one dtype: `half()`, `nonzero()`.
 bool is_of_one_dtype(const Operator& op) {
   const bool by_cast = op.result == ResultRule::kCast && op.fixed != Dtype::kUndefined;
@@ -338,6 +351,9 @@ Value Operators::outcomes(const Activation& activation, const Instruction& instr
         if (dtype) each.uncertain = dtype->uncertain || is_anything || each.dtype == Dtype::kUndefined;
         if (dtype) each.symbols = symbols_.unite(each.symbols, dtype->symbols);
         if (made.size() == 1 && is_of_one_dtype(op)) each.uncertain = false;
+        if (!options_.settings_named_by_user &&
+            is_autocast_wide(each, op, chosen, state.autocast, options_.device, torch_version_))
+          each.uncertain = true;
         out = join(out, Value(each), symbols_);
       }
     }
