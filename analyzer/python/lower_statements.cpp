@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/told_classes.h"
 
 namespace dtype_guard::python {
 
@@ -247,6 +248,8 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
     place.path.push_back({Place::Step::Kind::kField, field, 0});
     const bool registers = is_self(target.field("object")) && function_.of_module;
     if (registers && is_kept_wide(*definition_.file, field)) given = builder_.unknown();
+    const std::string told = registers && own_class() ? told_class(field, *own_class(), unit_.modules()) : "";
+    if (!told.empty()) given = builder_.op("object_of::" + told, {{"self", given}});
     if (registers) given = builder_.registration("attribute", object, field, given);
     builder_.store(std::move(place), given);
   } else if (target.is("subscript")) {

@@ -17,6 +17,7 @@ using Kind = Alternative::Kind;
 constexpr std::string_view kAugmented = "augmented::";
 constexpr std::string_view kInstalled = "installed::";
 constexpr std::string_view kNumber = "number::";
+constexpr std::string_view kObjectOf = "object_of::";
 // Of a store; what stands in `places` is a tensor with dimensions.
 constexpr std::string_view kStored = "value", kAt = "at", kKey = "key", kPlaces = "places";
 
@@ -280,6 +281,13 @@ std::optional<Value> DynamicOperators::dynamic_operation(const Activation& activ
   if (name.starts_with(kAugmented)) return augmented(activation, instruction, state);
   if (name.starts_with(kNumber))
     return number_of(argument(state, instruction, 0), std::string_view(name).substr(kNumber.size()));
+  if (name.starts_with(kObjectOf)) {
+    // What is known of it stays; what nothing is known of is such an object, as a caller hands one in.
+    const Value given = argument(state, instruction, 0);
+    const Alternative* one = given.single();
+    if (!one || one->kind != Kind::kUnknown) return given;
+    return evaluator_.object_asked_for(name.substr(kObjectOf.size()), activation, instruction, state);
+  }
   if (name.starts_with(kInstalled)) {
     Alternative out = Alternative::boolean(std::nullopt);
     out.symbols = ids_.question(Nature::kSetting, name);
