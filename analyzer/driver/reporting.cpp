@@ -123,7 +123,7 @@ void tell_limits(const std::vector<flow::UnfinishedSearch>& searches, const std:
     });
     if (!reported || (each.limit.empty() && !with_objections)) continue;
     code.note_cell(at);
-    const std::string why = each.limit.empty() ? fmt::format("; tried: {}", code.with_cells(each.objection))
+    const std::string why = each.limit.empty() ? fmt::format("; {}", code.with_cells(each.objection))
                                                : fmt::format(", and one may exist: {}", each.limit);
     std::cerr << fmt::format("dtype-lint: note: {}: no fix is offered for {}{}\n", shown_place(at), each.rule,
                              why);

@@ -15,15 +15,21 @@ struct Position {
 };
 
 template <typename Fits>
-std::optional<Position> last_that(const Function& function, Fits fits) {
-  std::optional<Position> found;
+std::vector<Position> all_that(const Function& function, Fits fits) {
+  std::vector<Position> found;
   for (BlockId block = 0; block < function.blocks.size(); ++block) {
     const auto& instructions = function.blocks[block].instructions;
     for (std::size_t i = 0; i < instructions.size(); ++i) {
-      if (fits(instructions[i])) found = Position{block, i};
+      if (fits(instructions[i])) found.push_back({block, i});
     }
   }
   return found;
+}
+
+template <typename Fits>
+std::optional<Position> last_that(const Function& function, Fits fits) {
+  const std::vector<Position> all = all_that(function, fits);
+  return all.empty() ? std::nullopt : std::optional(all.back());
 }
 
 const Instruction& at(const Function& function, const Position& position) {
@@ -32,6 +38,49 @@ const Instruction& at(const Function& function, const Position& position) {
 
 std::optional<Position> expression(const Function& function, const SourceRange& range) {
   return last_that(function, [&](const Instruction& each) { return each.result && each.range == range; });
+}
+
+bool is_call(const Instruction& each) { return each.op == Op::kCall || each.op == Op::kSink; }
+
+// What takes the arguments that are written there: what its result is taken apart by has the same place.
+std::optional<Position> call(const Function& function, const SourceRange& range) {
+  const auto called = last_that(
+      function, [&](const Instruction& each) { return each.result && each.range == range && is_call(each); });
+  return called ? called : expression(function, range);
+}
+
+// Parts of a result that is taken apart where it is made: "a, b = f(x)". Of these a cast takes hold of the
+// whole.
+bool is_part_of_result(const Function& function, const Instruction& each) {
+  if (each.op != Op::kOperator || each.args.size() != 2) return false;
+  const Instruction* whole = definition_in(function, each.args[0].value);
+  const Instruction* index = definition_in(function, each.args[1].value);
+  return whole && index && index->op == Op::kConst && whole->range == each.range &&
+         index->range == each.range;
+}
+
+// The instruction and its copies: the body of a loop that is unrolled stands in the text once.
+std::vector<Position> copies_of(const Function& function, const Position& where) {
+  const Instruction& one = at(function, where);
+  return all_that(function, [&](const Instruction& each) {
+    return each.result && each.range == one.range && each.op == one.op && each.name == one.name &&
+           each.text == one.text;
+  });
+}
+
+bool is_inside(const SourceRange& inner, const SourceRange& outer) {
+  const auto begin = [](const SourceRange& each) { return std::pair(each.line, each.column); };
+  const auto end = [](const SourceRange& each) { return std::pair(each.end_line, each.end_column); };
+  return inner.file == outer.file && begin(inner) >= begin(outer) && end(inner) <= end(outer);
+}
+
+// Of several copies each takes the dtype of what it is made of: one may be wide on purpose.
+bool reads_inside(const Function& function, const SourceRange& range, const std::string& name) {
+  return last_that(function,
+                   [&](const Instruction& each) {
+                     return each.op == Op::kLoad && each.text == name && is_inside(each.range, range);
+                   })
+      .has_value();
 }
 
 ValueId last_value(const Function& function) {
@@ -46,7 +95,31 @@ ValueId last_value(const Function& function) {
 struct Reading {
   std::optional<Instruction> load;
   ValueId value = 0;
+  ValueId asked = 0;  // of a variable that holds a dtype: the tensor that was asked for it
 };
+
+// The tensor that was asked for what the variable holds; nothing when it is set more than once, or otherwise.
+std::optional<ValueId> asked_for_dtype(const Function& function, const Place& place) {
+  const auto stores = all_that(function, [&](const Instruction& each) {
+    return (each.op == Op::kStore || each.op == Op::kAddress) && each.place == place;
+  });
+  const bool is_always_set = stores.size() == 1 && stores.front().block == 0;
+  if (!is_always_set || place.base || !place.path.empty()) return std::nullopt;
+  const Instruction& store = at(function, stores.front());
+  const Instruction* made = store.args.empty() ? nullptr : definition_in(function, store.args.front().value);
+  const bool asks = made && made->op == Op::kDtypeOf && !made->args.empty();
+  return asks ? std::optional(made->args.front().value) : std::nullopt;
+}
+
+std::optional<Reading> reading_of_dtype(const Function& function, const std::string& name) {
+  Instruction load;
+  load.op = Op::kLoad;
+  const auto at_name = std::find(function.variables.begin(), function.variables.end(), name);
+  if (at_name == function.variables.end()) return std::nullopt;
+  load.place.variable = static_cast<VariableId>(at_name - function.variables.begin());
+  const auto asked = asked_for_dtype(function, load.place);
+  return asked ? std::optional(Reading{load, 0, *asked}) : std::nullopt;
+}
 
 // Nothing for a name that is no tensor here, or two things.
 std::optional<Reading> reading_of(const Function& function, const std::string& name) {
@@ -110,8 +183,8 @@ std::vector<Instruction> cast_like(const Reading& like, ValueId value, ValueId n
     load.place = like.load->place;
     read = load.result;
   }
-  add(Op::kSink, {{"like", read}, {"cast", value}}).name = kWatchedCast;
-  const ValueId dtype = add(Op::kDtypeOf, {{"", read}}).result;
+  add(Op::kSink, {{"like", like.asked ? like.asked : read}, {"cast", value}}).name = kWatchedCast;
+  const ValueId dtype = like.asked ? read : add(Op::kDtypeOf, {{"", read}}).result;
   Instruction& cast = add(Op::kOperator, {{"self", value}, {"dtype", dtype}});
   cast.name = "to";
   return out;
@@ -125,7 +198,8 @@ void insert(Function& function, const Position& where, const std::vector<Instruc
 
 bool cast_expression(Function& function, const Position& where, const Reading& like) {
   const Instruction from = at(function, where);
-  if (from.written != Written::kTensor || from.op == Op::kParam) return false;
+  const bool is_one_tensor = from.op != Op::kParam && from.op != Op::kPack;  // as sort gives two
+  if (from.written != Written::kTensor || !is_one_tensor) return false;
   const std::vector<Instruction> cast = cast_like(like, from.result, last_value(function) + 1, from.range);
   replace_uses(function, from.result, cast.back().result);
   insert(function, {where.block, where.index + 1}, cast);
@@ -181,6 +255,23 @@ const Instruction* expression_in(const Function& function, const SourceRange& ra
   return found ? &at(function, *found) : nullptr;
 }
 
+std::vector<std::string> dtype_names(const Function& function, const SourceRange& before) {
+  std::vector<std::string> out;
+  for (const Block& block : function.blocks) {
+    for (const Instruction& each : block.instructions) {
+      const bool is_before = each.range.file == before.file && each.range.end_line < before.line;
+      if (each.op != Op::kStore || !is_before || !asked_for_dtype(function, each.place)) continue;
+      out.push_back(function.variables.at(each.place.variable));
+    }
+  }
+  return out;
+}
+
+const Instruction* call_in(const Function& function, const SourceRange& range) {
+  const auto found = call(function, range);
+  return found ? &at(function, *found) : nullptr;
+}
+
 const Instruction* definition_in(const Function& function, ValueId id) {
   const auto found =
       last_that(function, [&](const Instruction& each) { return each.result == id && id != 0; });
@@ -209,18 +300,27 @@ bool EditedModule::add(const CastEdit& edit) {
 }
 
 bool EditedModule::add(const CastEdit& edit, Function& function) {
-  const auto where = expression(function, edit.range);
-  const auto like = reading_of(function, edit.like);
-  if (!where || !like) return false;
-  switch (edit.kind) {
-    case CastEdit::Kind::kExpression:
-      return cast_expression(function, *where, *like);
-    case CastEdit::Kind::kArgument:
-      return cast_argument(function, *where, edit, *like);
-    case CastEdit::Kind::kAssign:
-      return assign(function, *where, *like);
-  }
-  return false;
+  using Kind = CastEdit::Kind;
+  const bool of_call = edit.kind == Kind::kArgument;
+  const auto where = of_call ? call(function, edit.range) : expression(function, edit.range);
+  const auto like =
+      edit.names_dtype ? reading_of_dtype(function, edit.like) : reading_of(function, edit.like);
+  if (!where || !like || (!of_call && is_part_of_result(function, at(function, *where)))) return false;
+  const std::vector<Position> copies = copies_of(function, *where);
+  const bool of_all = edit.for_call || reads_inside(function, edit.range, edit.like);
+  if (copies.size() > 1 && (edit.kind == Kind::kAssign || !of_all)) return false;
+  // From the last one: what is inserted moves those behind it.
+  return std::all_of(copies.rbegin(), copies.rend(), [&](const Position& each) {
+    switch (edit.kind) {
+      case Kind::kExpression:
+        return cast_expression(function, each, *like);
+      case Kind::kArgument:
+        return cast_argument(function, each, edit, *like);
+      case Kind::kAssign:
+        return assign(function, each, *like);
+    }
+    return false;
+  });
 }
 
 std::vector<std::uint32_t> EditedModule::functions() const {

@@ -22,6 +22,8 @@ struct CastEdit {
   std::size_t argument = 0;
   std::size_t position = 0;  // of it among the arguments of the IR, which has the object and defaults too
   std::string like;          // the variable whose dtype it takes
+  bool names_dtype = false;  // `like` holds a dtype itself: "input_dtype = x.dtype"
+  bool for_call = false;     // of what one call is given: it wants that of each copy of the expression
   friend bool operator==(const CastEdit&, const CastEdit&) = default;
 };
 
@@ -37,8 +39,9 @@ class EditedModule {
   EditedModule(const EditedModule&) = delete;
   EditedModule& operator=(const EditedModule&) = delete;
 
-  // Every function that was made from the text at that place is changed: all instantiations of a template.
-  // False when it means nothing there, or not the same to all of them.
+  // Every function that was made from the text at that place is changed, all instantiations of a template,
+  // and each copy of a loop's body that is unrolled. False when it means nothing there, or not the same to
+  // all of them.
   bool add(const CastEdit& edit);
   // Changed functions, ascending.
   std::vector<std::uint32_t> functions() const;
@@ -52,6 +55,10 @@ class EditedModule {
 
 // The instruction whose value is that of the expression at `range`; null: none here.
 const Instruction* expression_in(const Function& function, const SourceRange& range);
+// Likewise the call that takes the arguments written there, whatever takes its result apart.
+const Instruction* call_in(const Function& function, const SourceRange& range);
+// Variables that hold the dtype of a tensor, asked for once and before that place.
+std::vector<std::string> dtype_names(const Function& function, const SourceRange& before);
 // Whether it stands in the file as a tensor that can be read by that name; not all can be cast there.
 bool is_tensor(const Instruction& instruction);
 // What makes the value; null: nothing does.

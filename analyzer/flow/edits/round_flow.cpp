@@ -190,17 +190,67 @@ RoundFlow::RoundFlow(const Module& module) : module_(module) {}
 void RoundFlow::find_callers() {
   if (index_) return;
   index_.emplace(module_);
+  find_held();
   callers_.resize(module_.functions.size());
   for (std::uint32_t caller = 0; caller < callers_.size(); ++caller) {
     for (const Block& block : module_.functions[caller].blocks) {
       for (const Instruction& each : block.instructions) {
-        for (const std::uint32_t callee : index_->may_run(each)) {
+        for (const std::uint32_t callee : may_run(module_.functions[caller], each)) {
           if (callers_[callee].empty() || callers_[callee].back() != caller)
             callers_[callee].push_back(caller);
         }
       }
     }
   }
+}
+
+void RoundFlow::find_held() {
+  for (const Function& function : module_.functions) {
+    for (const Block& block : function.blocks) {
+      for (const Instruction& each : block.instructions) {
+        const std::string* field = each.place.last_field();
+        if (each.op != Op::kStore || !field || each.args.empty()) continue;
+        const Instruction* made = definition_in(function, each.args.front().value);
+        if (made && made->op == Op::kRegister && made->args.size() == 2)
+          made = definition_in(function, made->args.back().value);
+        Held& held = held_[*field];
+        if (made && made->op == Op::kObject) held.classes.insert(made->name);
+        const bool is_known = made && (made->op == Op::kObject || made->op == Op::kModule);
+        held.others = held.others || !is_known;
+      }
+    }
+  }
+}
+
+bool RoundFlow::is_or_derives(const std::string& type, const std::string& from) const {
+  std::vector<std::string> work = {type};
+  std::set<std::string> seen;
+  while (!work.empty()) {
+    const std::string one = std::move(work.back());
+    work.pop_back();
+    if (one == from) return true;
+    const ClassFacts* facts = seen.insert(one).second ? index_->class_facts(one) : nullptr;
+    if (facts) work.insert(work.end(), facts->bases.begin(), facts->bases.end());
+  }
+  return false;
+}
+
+// Of what a call by name alone may run, that which the object's field can hold: "self.q_proj(x)" of a
+// library's layer runs no method of the project.
+std::vector<std::uint32_t> RoundFlow::may_run(const Function& caller, const Instruction& call) const {
+  std::vector<std::uint32_t> out = index_->may_run(call);
+  if (out.empty() || !call.name.starts_with(kAttributeCall) || call.args.empty()) return out;
+  const Instruction* object = definition_in(caller, call.args.front().value);
+  const bool is_field = object && object->op == Op::kLoad && object->place.path.size() == 1;
+  const std::string* field = is_field ? object->place.last_field() : nullptr;
+  const auto known = field ? held_.find(*field) : held_.end();
+  if (known == held_.end() || known->second.others) return out;
+  std::erase_if(out, [&](std::uint32_t callee) {
+    const std::string& owner = module_.functions[callee].class_name;
+    return std::none_of(known->second.classes.begin(), known->second.classes.end(),
+                        [&](const std::string& each) { return is_or_derives(each, owner); });
+  });
+  return out;
 }
 
 // The calls that may run one of the functions; what makes a lambda may call it wherever it calls any.
@@ -210,7 +260,7 @@ std::vector<const Instruction*> RoundFlow::calls(const Function& caller,
   bool makes_lambda = false;
   for (const Block& block : caller.blocks) {
     for (const Instruction& each : block.instructions) {
-      const std::vector<std::uint32_t> runs = index_->may_run(each);
+      const std::vector<std::uint32_t> runs = may_run(caller, each);
       const bool one = std::any_of(runs.begin(), runs.end(),
                                    [&](std::uint32_t callee) { return callees.contains(callee); });
       makes_lambda = makes_lambda || (one && each.op == Op::kClosure);

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -33,12 +34,22 @@ class RoundFlow {
   RoundsAround comes_back(const Function& function, const Instruction& expression, const Finding& finding);
 
  private:
+  // Everything that the program puts into fields of that name: objects of these classes, and modules of
+  // libraries.
+  struct Held {
+    std::set<std::string> classes;
+    bool others = false;  // what else is not known
+  };
   void find_callers();
+  void find_held();
+  bool is_or_derives(const std::string& type, const std::string& from) const;
+  std::vector<std::uint32_t> may_run(const Function& caller, const Instruction& call) const;
   std::vector<const Instruction*> calls(const Function& caller, const std::set<std::uint32_t>& callees) const;
 
   const Module& module_;
   std::optional<FunctionIndex> index_;  // made when it is needed first
   std::vector<std::vector<std::uint32_t>> callers_;
+  std::map<std::string, Held> held_;  // by the name of the field
 };
 
 }  // namespace dtype_guard::flow

@@ -18,8 +18,19 @@ class Search {
       : function_(function), expression_(expression), callee_(callee), values_{expression.result} {}
 
   ValueUses run() {
-    for (const Block& block : function_.blocks) {
-      for (const Instruction& each : block.instructions) look_at(each);
+    BlockId certain = 0;  // the block that is run next after the expression, whatever is decided
+    bool behind = false;
+    for (BlockId at = 0; at < function_.blocks.size(); ++at) {
+      const std::vector<Instruction>& instructions = function_.blocks[at].instructions;
+      is_certain_ = behind && at == certain;
+      for (const Instruction& each : instructions) {
+        look_at(each);
+        if (&each != &expression_) continue;
+        behind = is_certain_ = true;
+        certain = at;
+      }
+      const bool goes_on = is_certain_ && !instructions.empty() && instructions.back().op == Op::kJump;
+      if (goes_on && instructions.back().targets.front() > at) certain = instructions.back().targets.front();
     }
     return uses_;
   }
@@ -39,6 +50,8 @@ class Search {
       ++uses_.others;
     } else if (takes(each)) {
       count(each);
+    } else if (each.op == Op::kStore && is_certain_) {
+      std::erase(stored_, each.place);  // what is read there from now on is something else
     }
   }
 
@@ -75,6 +88,7 @@ class Search {
   std::string_view callee_;
   std::set<ValueId> values_;
   std::vector<Place> stored_;
+  bool is_certain_ = false;  // that this runs after the expression
   ValueUses uses_;
 };
 

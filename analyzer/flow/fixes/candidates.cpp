@@ -5,15 +5,11 @@
 #include <algorithm>
 
 #include "analyzer/flow/edits/value_uses.h"
-#include "analyzer/flow/ir/mnemonics.h"
+#include "analyzer/flow/fixes/places.h"
 #include "rules/operators/operators.h"
 
 namespace dtype_guard::flow {
 namespace {
-
-bool is_word(std::string_view text) {
-  return !text.empty() && word_length(text) == text.size() && text.find(':') == std::string_view::npos;
-}
 
 bool at(const Module& module, const SourceRange& range, const SourceLocation& location) {
   return range.line == location.line && range.column == location.column && range.file < module.files.size() &&
@@ -23,27 +19,6 @@ bool at(const Module& module, const SourceRange& range, const SourceLocation& lo
 }
 
 bool is_call(const PathStep& step) { return step.op == "call"; }
-
-bool inside(const SourceRange& inner, const SourceRange& outer) {
-  const auto begin = [](const SourceRange& each) { return std::pair(each.line, each.column); };
-  const auto end = [](const SourceRange& each) { return std::pair(each.end_line, each.end_column); };
-  return inner.file == outer.file && begin(inner) >= begin(outer) && end(inner) <= end(outer) &&
-         inner != outer;
-}
-
-void add_once(std::vector<std::string>& into, const std::string& name) {
-  if (std::find(into.begin(), into.end(), name) == into.end()) into.push_back(name);
-}
-
-// q of `q=q`.
-std::string_view without_keyword(std::string_view argument) {
-  const std::size_t equals = argument.find('=');
-  if (equals == std::string_view::npos || argument.substr(equals).starts_with("==")) return argument;
-  std::string_view name = argument.substr(0, equals), given = argument.substr(equals + 1);
-  while (name.ends_with(' ')) name.remove_suffix(1);
-  while (given.starts_with(' ')) given.remove_prefix(1);
-  return is_word(name) ? given : argument;
-}
 
 bool widened_on_purpose(const PathStep& origin) {
   if (origin.op == "cast") return true;
@@ -58,7 +33,10 @@ Candidates::Candidates(const Module& module, const SourceText& text, RoundFlow& 
   if (finding.rule == "discarded-cast") assign_discarded();
   if (finding.path.size() < 2) return;
   const PathStep& origin = finding.path.front();
-  if (origin.before.empty() || origin.before == origin.after) return;  // made so: its dtype is decided there
+  if (origin.before.empty() || origin.before == origin.after) {
+    at_calls(true);  // made so
+    return;
+  }
   std::size_t steps = 0;
   while (steps + 1 < finding.path.size() &&
          finding.path[steps].location.function == origin.location.function &&
@@ -98,6 +76,12 @@ Candidates::Site Candidates::site(const SourceLocation& location) const {
   return {};
 }
 
+Candidates::Site Candidates::call_site(const SourceLocation& location) const {
+  Site found = site(location);
+  if (found.function) found.instruction = call_in(*found.function, found.instruction->range);
+  return found;
+}
+
 void Candidates::add_operands(const Site& site, const Instruction& taker,
                               std::vector<std::string>& out) const {
   std::vector<const Instruction*> within;
@@ -125,7 +109,7 @@ std::vector<std::string> Candidates::names(const Site& site) const {
 void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool used_once) {
   const Site origin = site(finding_.path.front().location);
   if (!origin.function) return;
-  const Site call = steps < finding_.path.size() ? site(finding_.path[steps].location) : Site();
+  const Site call = steps < finding_.path.size() ? call_site(finding_.path[steps].location) : Site();
   const std::string callee = call.instruction ? call.instruction->name : "";
   for (std::size_t i = steps; i-- > first;) {
     const Site here = site(finding_.path[i].location);
@@ -134,6 +118,14 @@ void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool use
     const bool once = uses.calls + uses.others <= 1;
     if (once != used_once || (!once && uses.others > 0)) continue;
     if (round_.comes_back(*here.function, *here.instruction, finding_).how != ComesBack::kNever) continue;
+    for (const std::string& name : dtype_names(*origin.function, origin.instruction->range)) {
+      CastEdit edit;
+      edit.range = here.instruction->range;
+      edit.like = name;
+      edit.names_dtype = true;
+      add({edit},
+          fmt::format("cast back to '{}' after the {} arithmetic", name, finding_.path.front().after));
+    }
     for (const std::string& name : names(origin)) {
       // A constant may have gone out of scope; where its operand stands it has not.
       const bool constant = std::any_of(origin.function->constants.begin(), origin.function->constants.end(),
@@ -149,73 +141,6 @@ void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool use
                               finding_.path.front().after));
     }
   }
-}
-
-std::vector<Candidates::Passed> Candidates::passed(const Site& call) const {
-  std::vector<Passed> out;
-  const Instruction& instruction = *call.instruction;
-  if (instruction.written == Written::kMacro || instruction.range.file >= module_.files.size()) return out;
-  const std::string* text = text_(module_.files[instruction.range.file]);
-  const auto written = text ? expression_at(*text, instruction) : std::nullopt;
-  if (!written) return out;
-  std::vector<std::string_view> words;
-  for (const ArgumentText& each : arguments_of(*written)) {
-    words.push_back(without_keyword(written->substr(each.begin, each.end - each.begin)));
-  }
-  // The n-th argument of a name is the n-th that is written so; macros and defaults may stand between them.
-  const auto index_of = [&](const std::string& name) {
-    const auto same = [&](const Passed& each) { return each.word == name; };
-    auto left = std::count_if(out.begin(), out.end(), same);
-    for (std::size_t i = 0; i < words.size(); ++i) {
-      if (words[i] == name && left-- == 0) return i;
-    }
-    return words.size();
-  };
-  for (std::size_t position = 0; position < instruction.args.size(); ++position) {
-    const Instruction* made = definition_in(*call.function, instruction.args[position].value);
-    if (!made) continue;
-    std::string name = made->text;
-    for (const Argument& constant : call.function->constants) {
-      if (constant.value == made->result) name = constant.name;
-    }
-    if (!is_tensor(*made) && name == made->text) continue;
-    const std::size_t index = is_word(name) ? index_of(name) : words.size();
-    Passed& each = out.emplace_back();
-    each.position = position;
-    if (index < words.size()) each.word = name;
-    if (inside(made->range, instruction.range)) {
-      each.edit.range = made->range;
-      each.castable = made->op != Op::kParam && made->written == Written::kTensor;
-    } else if (index < words.size()) {
-      each.edit.kind = CastEdit::Kind::kArgument;
-      each.edit.range = instruction.range;
-      each.edit.argument = index;
-      each.edit.position = position;
-      each.castable = true;
-    }
-  }
-  return out;
-}
-
-std::string Candidates::for_call(const std::vector<const Passed*>& cast, const std::string& like) {
-  std::vector<std::string> words;
-  for (const Passed* each : cast) {
-    if (!each->word.empty()) add_once(words, fmt::format("'{}'", each->word));
-  }
-  const bool all =
-      std::all_of(cast.begin(), cast.end(), [](const Passed* each) { return !each->word.empty(); });
-  std::string what;
-  for (std::size_t i = 0; all && i < words.size(); ++i) {
-    what += (i == 0 ? " " : i + 1 == words.size() ? " and " : ", ") + words[i];
-  }
-  return fmt::format("cast{} to the dtype of '{}' for this call", what, like);
-}
-
-// Whether it is the operand that the finding speaks of, at the call that it reaches.
-bool Candidates::is_guilty(const Site& call, const Passed& each) const {
-  const std::string& role = finding_.sinks.empty() ? finding_.rule : finding_.sinks.front().role;
-  const std::size_t side = role == "left" ? 0 : role == "right" ? 1 : call.instruction->args.size();
-  return call.instruction->args[each.position].name == role || each.position == side;
 }
 
 // A mask of integers, which is no bias: a cast to a floating dtype would add what it counts to the scores.
@@ -239,18 +164,21 @@ void Candidates::at_calls(bool only_guilty) {
     const PathStep& step = finding_.path[i];
     const bool is_sink = i + 1 == finding_.path.size();
     if (!is_sink && (only_guilty || !is_call(step))) continue;
-    const Site call = site(step.location);
+    const Site call = call_site(step.location);
     if (!call.function) continue;
-    const std::vector<Passed> all = passed(call);
+    std::vector<Passed> all = passed(call);
+    if (is_sink) judge(call, all);
     const auto moved = [&](const std::string& name) {
       return is_moved_from(module_, *call.function, name, call.instruction->range, text_);
     };
+    std::stable_partition(all.begin(), all.end(), [&](const Passed& each) { return is_guilty(call, each); });
     for (const Passed& each : all) {
-      if (!each.castable || (only_guilty && !is_guilty(call, each))) continue;
+      const bool is_another = each.is_wide && !each.is_named && !is_guilty(call, each);
+      if (!each.castable || each.is_right || is_another || (only_guilty && !is_guilty(call, each))) continue;
       std::vector<std::string> witnesses;
       for (const Passed& other : all) {
         const bool named = &other != &each && !other.word.empty() && other.word != each.word;
-        if (named && !moved(other.word)) add_once(witnesses, other.word);
+        if (named && !other.is_wide && !moved(other.word)) add_once(witnesses, other.word);
       }
       for (const std::string& name : witnesses) {
         CastEdit edit = each.edit;
@@ -258,6 +186,27 @@ void Candidates::at_calls(bool only_guilty) {
         add({edit}, for_call({&each}, name));
       }
     }
+    std::vector<std::string> right;
+    for (const Passed& each : all) {
+      if (each.is_right && !each.word.empty() && !moved(each.word)) add_once(right, each.word);
+    }
+    all_wide_ones(all, right);
+  }
+}
+
+// Where what was widened once arrives as several of them, one cast alone leaves the others.
+void Candidates::all_wide_ones(const std::vector<Passed>& all, const std::vector<std::string>& witnesses) {
+  std::vector<const Passed*> wide;
+  for (const Passed& each : all) {
+    if (each.is_wide && each.is_named && each.castable) wide.push_back(&each);
+  }
+  for (const std::string& name : wide.size() < 2 ? std::vector<std::string>() : witnesses) {
+    std::vector<CastEdit> edits;
+    for (const Passed* each : wide) {
+      edits.push_back(each->edit);
+      edits.back().like = name;
+    }
+    add(std::move(edits), for_call(wide, name));
   }
 }
 
@@ -267,9 +216,10 @@ void Candidates::raise_others() {
   for (std::size_t i = 0; i < finding_.path.size(); ++i) {
     const PathStep& step = finding_.path[i];
     if (!is_call(step) && i + 1 != finding_.path.size()) continue;
-    const Site call = site(step.location);
+    const Site call = call_site(step.location);
     if (!call.function) continue;
-    const std::vector<Passed> all = passed(call);
+    std::vector<Passed> all = passed(call);
+    if (i + 1 == finding_.path.size()) judge(call, all);
     for (const Passed& wide : all) {
       if (wide.word.empty()) continue;
       if (is_moved_from(module_, *call.function, wide.word, call.instruction->range, text_)) continue;

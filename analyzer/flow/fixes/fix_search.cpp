@@ -52,7 +52,7 @@ class Writer {
       out.push_back({place(file, range.line, range.column, range.line, range.column), cast.like + " = "});
       return true;
     }
-    const std::string behind = ".to(" + dtype_spelling(file, cast.like) + ")";
+    const std::string behind = behind_it(file, cast);
     const SourceLocation end =
         place(file, range.end_line, range.end_column, range.end_line, range.end_column);
     if (!needs_parentheses(*written)) {
@@ -79,8 +79,12 @@ class Writer {
       line += newline ? 1 : 0;
       column = newline ? 1 : column + 1;
     }
-    out.push_back({place(file, line, column, line, column), ".to(" + dtype_spelling(file, cast.like) + ")"});
+    out.push_back({place(file, line, column, line, column), behind_it(file, cast)});
     return true;
+  }
+
+  static std::string behind_it(std::string_view file, const CastEdit& cast) {
+    return ".to(" + (cast.names_dtype ? cast.like : dtype_spelling(file, cast.like)) + ")";
   }
 
   const Module& module_;
@@ -132,6 +136,25 @@ bool meet(const Finding& a, const Finding& b) {
   return std::any_of(one.begin(), one.end(), [&](const auto& each) { return other.contains(each); });
 }
 
+// Why there is no edit to try, and what is left to do.
+std::string nothing_to_edit(const Finding& finding) {
+  const Sink sink = finding.sinks.empty() ? Sink{} : finding.sinks.front();
+  if (finding.path.size() < 2 || sink.role.empty())
+    return "nothing was widened on the way that could be cast back; which dtype it is to have is decided "
+           "where the model or the tensor is made";
+  const SourceLocation& made = finding.path.front().location;
+  const std::string where = fmt::format("{}:{}", made.file, made.line);
+  if (finding.path.front().before.empty())
+    return fmt::format(
+        "'{}' of '{}' is written into, or no tensor with a name is beside it at the call: make "
+        "it in the right dtype at {}",
+        sink.role, sink.api, where);
+  return fmt::format(
+      "nothing there can be cast to the dtype of a tensor with a name: keep the dtype in a "
+      "variable before {}, and cast '{}' of '{}' to it",
+      where, sink.role, sink.api);
+}
+
 class Search {
  public:
   Search(Module& module, const Program& program, const AnalysisOptions& options, const SourceText& text,
@@ -150,7 +173,24 @@ class Search {
     for (std::size_t i = 0; i < findings_.size(); ++i) {
       if (is_worth_a_try(findings_[i])) offer(i, {});
     }
-    // Once for what each finding meets: one that is offered here may be what another waits for.
+    offer_beside_what_is_offered();
+    bool more = false;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      if (is_worth_a_try(findings_[i]) && findings_[i].fixes.empty()) more = offer_together(i) || more;
+    }
+    if (more) offer_beside_what_is_offered();
+    std::vector<UnfinishedSearch> out;
+    for (std::size_t i = 0; i < findings_.size(); ++i) {
+      const Finding& each = findings_[i];
+      if (each.fixes.empty() && (!limits_[i].empty() || !objections_[i].empty()))
+        out.push_back({each.location, each.rule, limits_[i], objections_[i]});
+    }
+    return out;
+  }
+
+ private:
+  // Once for what each finding meets: one that is offered here may be what another waits for.
+  void offer_beside_what_is_offered() {
     std::vector<std::vector<std::size_t>> tried(findings_.size());
     for (bool more = true; more;) {
       more = false;
@@ -162,16 +202,8 @@ class Search {
         more = offer(i, others) || more;
       }
     }
-    std::vector<UnfinishedSearch> out;
-    for (std::size_t i = 0; i < findings_.size(); ++i) {
-      const Finding& each = findings_[i];
-      if (each.fixes.empty() && (!limits_[i].empty() || !objections_[i].empty()))
-        out.push_back({each.location, each.rule, limits_[i], objections_[i]});
-    }
-    return out;
   }
 
- private:
   // Those that have a fix of their own; what is offered with others holds theirs.
   std::vector<std::size_t> met_by(std::size_t which) const {
     std::vector<std::size_t> out;
@@ -192,6 +224,61 @@ class Search {
       }
     }
     return out;
+  }
+
+  // Of what could be edited for it the first, and what casts most at once.
+  std::vector<Candidate> best_two(std::size_t which) {
+    std::vector<Candidate> all = Candidates(module_, text_, round_, findings_[which]).take();
+    if (all.size() < 2) return all;
+    const auto fewer = [](const Candidate& a, const Candidate& b) { return a.edits.size() < b.edits.size(); };
+    const auto most = std::max_element(all.begin() + 1, all.end(), fewer);
+    return {all.front(), *most};
+  }
+
+  // Findings that have no fix of their own and meet this one, by their number.
+  std::vector<std::pair<std::size_t, std::vector<Candidate>>> waiting_beside(std::size_t which) {
+    std::vector<std::pair<std::size_t, std::vector<Candidate>>> out;
+    for (std::size_t other = 0; other < findings_.size() && out.size() < kFixesBeside; ++other) {
+      const Finding& beside = findings_[other];
+      if (other == which || !beside.fixes.empty() || !is_worth_a_try(beside)) continue;
+      if (!meet(findings_[which], beside)) continue;
+      if (std::vector<Candidate> theirs = best_two(other); !theirs.empty())
+        out.emplace_back(other, std::move(theirs));
+    }
+    return out;
+  }
+
+  // Several that have no fix of their own may be cured together: operands of one call that wants them equal,
+  // or what is widened once and arrives at two calls.
+  bool offer_together(std::size_t which) {
+    const std::vector<Candidate> own = best_two(which);
+    const auto waiting = own.empty() ? decltype(waiting_beside(which))() : waiting_beside(which);
+    trial_.begin(findings_[which]);
+    std::vector<std::size_t> all;
+    for (const auto& [other, theirs] : waiting) {
+      all.push_back(other);
+      offered_[other] = theirs.front().edits;
+    }
+    bool done = all.size() > 1 && offer_with(which, all, own.front());
+    for (const auto& [other, theirs] : waiting) {
+      for (const Candidate& each : theirs) {
+        offered_[other] = each.edits;
+        for (const Candidate& mine : own) done = done || offer_with(which, {other}, mine);
+      }
+    }
+    for (const std::size_t other : all) offered_[other].clear();  // they are offered it when they meet it
+    return done;
+  }
+
+  bool offer_with(std::size_t which, std::vector<std::size_t> others, const Candidate& own) {
+    const std::vector<CastEdit> casts = with(others, own);
+    const std::vector<Edit> edits = written(casts);
+    if (casts.size() == own.edits.size() || edits.empty() || is_refused(edits, refused_)) return false;
+    if (!trial_.cures(casts)) return false;
+    drop_needless(others, own);
+    findings_[which].fixes = {{title(own, others), true, written(with(others, own))}};
+    offered_[which] = with(others, own);
+    return true;
   }
 
   // What is written: nothing when it does not stand there, or cannot stand side by side.
@@ -246,8 +333,9 @@ class Search {
       }
       if (limits_[which].empty()) limits_[which] = trial_.limit();
       if (objections_[which].empty() && !trial_.objection().empty())
-        objections_[which] = fmt::format("{}: {}", each.title, trial_.objection());
+        objections_[which] = fmt::format("tried: {}: {}", each.title, trial_.objection());
     }
+    if (tries == 0 && objections_[which].empty()) objections_[which] = nothing_to_edit(finding);
     return false;
   }
 

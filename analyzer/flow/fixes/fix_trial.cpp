@@ -389,7 +389,10 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
   }
   cured = cured && is_cured_in(std::span(order).subspan(first), functions, tried);
   if (&tried == &fresh && fresh.roots >= kManyRoots) shared_.push_back(std::move(fresh));
-  return cured && (unknowing_.empty() || is_found_from_others(functions));
+  if (!cured || unknowing_.empty() || is_found_from_others(functions)) return cured;
+  objection_ = fmt::format("in a run from '{}' the dtype that is cast to is not known",
+                           module_.functions.at(*unknowing_.begin()).name);
+  return false;
 }
 
 }  // namespace dtype_guard::flow

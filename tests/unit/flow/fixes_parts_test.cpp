@@ -5,6 +5,7 @@
 
 #include "analyzer/flow/edits/cast_edit.h"
 #include "analyzer/flow/edits/round_flow.h"
+#include "analyzer/flow/edits/value_uses.h"
 #include "analyzer/flow/fixes/candidates.h"
 #include "analyzer/flow/fixes/fix_trial.h"
 #include "analyzer/flow/ir/text.h"
@@ -185,7 +186,121 @@ TEST_CASE("candidates: a cast behind the arithmetic comes before one for the cal
   CHECK(all[7] == "cast 'v' to the dtype of 'k' for this call");
   Finding made_wide = widened();
   made_wide.path.front().before.clear();
-  CHECK(titles(module, made_wide, kSource).empty());
+  // Its dtype is decided where it is made; the call alone can be handed another.
+  CHECK(titles(module, made_wide, kSource) ==
+        std::vector<std::string>{"cast 'q' to the dtype of 'k' for this call",
+                                 "cast 'q' to the dtype of 'v' for this call"});
+}
+
+TEST_CASE("candidates: what the finding calls half stays, and what is wide is cast at once") {
+  const Module module = parse(kModule);
+  Finding two = widened();
+  two.operands = {{"q", {"float32"}, {}, {}, "", {}},
+                  {"k", {"float16", "float32"}, {}, {}, "", {}},
+                  {"v", {"float16"}, {}, {}, "", {}}};
+  CHECK(titles(module, two, kSource).size() == 3);  // k may be wide on purpose: it is not what is wrong
+  two.sinks.push_back({"flash_attn_func", "k", place(kCall)});
+  const std::vector<std::string> all = titles(module, two, kSource);
+  REQUIRE(all.size() == 5);
+  CHECK(all[2] == "cast 'q' to the dtype of 'v' for this call");
+  CHECK(all[3] == "cast 'k' to the dtype of 'v' for this call");
+  CHECK(all[4] == "cast 'q' and 'k' to the dtype of 'v' for this call");
+  two.operands[0].dtypes = {"int64"};
+  for (const std::string& each : titles(module, two, kSource))
+    CHECK(each.find("cast 'q'") == std::string::npos);  // positions are no numbers to round
+}
+
+TEST_CASE("edited module: of copies of one expression each takes the dtype of what it is made of") {
+  const std::string twice =
+      "file \"a.cpp\"\nfunction f main ; a.cpp:1:5-1:6\n  variables q, w, k\nb0:\n"
+      "  %1 = load q ; 2:7-2:8 tensor \"q\"\n  %2 = load w ; 2:11-2:12 tensor \"w\"\n"
+      "  %3 = op mul(self=%1, other=%2) ; 2:7-2:12 tensor \"q * w\"\n  store q, %3\n"
+      "  %4 = load q ; 2:7-2:8 tensor \"q\"\n  %5 = load w ; 2:11-2:12 tensor \"w\"\n"
+      "  %6 = op mul(self=%4, other=%5) ; 2:7-2:12 tensor \"q * w\"\n  store q, %6\n"
+      "  %7 = load k ; 3:1-3:2 tensor \"k\"\n  return\n";
+  Module module = parse(twice);
+  const auto casts = [&](const CastEdit& edit) {
+    EditedModule edited(module);
+    const bool done = edited.add(edit);
+    int out = 0;
+    for (const Instruction& each : module.functions[0].blocks[0].instructions) out += each.name == "to";
+    return done ? out : -1;
+  };
+  CHECK(casts(behind_product("q")) == 2);
+  CHECK(casts(behind_product("k")) == -1);  // it may be narrower than what is wide there on purpose
+  CastEdit of_call = behind_product("k");
+  of_call.for_call = true;
+  CHECK(casts(of_call) == 2);
+}
+
+TEST_CASE("edited module: what is several tensors, or a part of them, is not cast as a whole") {
+  const std::string text =
+      "file \"a.cpp\"\nfunction f main ; a.cpp:1:5-1:6\n  variables q, a\nb0:\n"
+      "  %1 = load q ; 2:7-2:8 tensor \"q\"\n  %2 = op sort(self=%1) ; 2:7-2:12 tensor \"q.s()\"\n"
+      "  %3 = pack(%2, %2) ; 2:7-2:12 tensor \"q.s()\"\n";
+  const std::string part =
+      "  %4 = const 0 ; 2:7-2:12 tensor \"q.s()\"\n"
+      "  %5 = op subscript(self=%3, index=%4) ; 2:7-2:12 tensor \"q.s()\"\n  store a, %5\n";
+  for (const std::string& rest : {std::string(), part}) {
+    Module module = parse(text + rest + "  return\n");
+    EditedModule edited(module);
+    CHECK(!edited.add(behind_product("q")));
+  }
+}
+
+TEST_CASE("edited module: a variable that holds the dtype of a tensor says what to cast to") {
+  const std::string head =
+      "file \"a.py\"\nfunction f main ; a.py:1:5-1:6\n  variables q, t\nb0:\n"
+      "  %1 = load q ; 1:7-1:8 tensor \"q\"\n  %2 = dtype_of %1\n"
+      "  store t, %2 ; 1:1-1:2\n";
+  const std::string tail = "  %3 = op mul(self=%1, other=%1) ; 2:7-2:12 tensor \"q * q\"\n  return %3\n";
+  CastEdit edit = behind_product("t");
+  edit.names_dtype = true;
+  Module module = parse(head + tail);
+  CHECK(dtype_names(module.functions[0], kProduct) == std::vector<std::string>{"t"});
+  CHECK(EditedModule(module).add(edit));
+  Module twice = parse(head + "  %9 = const float32\n  store t, %9 ; 1:1-1:2\n" + tail);
+  CHECK(dtype_names(twice.functions[0], kProduct).empty());
+  CHECK(!EditedModule(twice).add(edit));
+}
+
+TEST_CASE("uses of a value end where its variable is given another for certain") {
+  const auto uses = [](const std::string& rest) {
+    const Module module = parse(
+        "file \"a.py\"\nfunction f ; a.py:1:5-1:6\n  parameter x: tensor\n  variables q\nb0:\n  %1 = param "
+        "0\n"
+        "  %2 = op mul(self=%1, other=%1) ; 2:7-2:12 tensor \"x * x\"\n  store q, %2 ; 2:1-2:2\n"
+        "  %3 = load q ; 3:1-3:2\n  %4 = op neg(self=%3) ; 3:1-3:3\n" +
+        rest +
+        "b1:\n  store q, %1 ; 4:1-4:2\n  jump b2\nb2:\n  %5 = load q ; 5:1-5:2\n"
+        "  %6 = op neg(self=%5) ; 5:1-5:3\n  return\n");
+    return uses_of(module.functions[0], *expression_in(module.functions[0], kProduct), "").others;
+  };
+  CHECK(uses("  jump b1\n") == 1);
+  CHECK(uses("  %9 = const unknown\n  branch %9 ? b1 : b2\n") == 2);
+}
+
+TEST_CASE("round flow: a call of a field runs what the field can hold") {
+  const auto comes_back = [](const std::string& held) {
+    const Module module = parse(
+        "file \"a.py\"\nclass \"Norm\"\nclass \"A\"\n"
+        "constructor \"A.__init__\" key \"init\" of \"A\" module ; a.py:1:1-1:2\nb0:\n  %1 = param 0\n" +
+        held +
+        "  store %1.first, %3\n  return\n"
+        "method \"Norm.forward\" key \"norm\" of \"Norm\" module ; a.py:2:1-2:2\n  parameter x: tensor\nb0:\n"
+        "  %1 = param 0\n  %2 = param 1\n  %3 = op mul(self=%2, other=%2) ; 2:7-2:12 tensor \"x * x\"\n"
+        "  return %3\n"
+        "method \"A.forward\" key \"f\" of \"A\" module ; a.py:3:1-3:2\n  parameter x: tensor\nb0:\n"
+        "  %1 = param 0\n  %2 = param 1\n  %3 = load %1.norm\n  %4 = call \"attribute::__call__\"(%3, %2)\n"
+        "  %5 = load %1.first\n  %6 = call \"attribute::__call__\"(%5, %4)\n  return\n");
+    RoundFlow round(module);
+    const Instruction* product = expression_in(module.functions[1], kProduct);
+    REQUIRE(product);
+    return round.comes_back(module.functions[1], *product, Finding()).how != ComesBack::kNever;
+  };
+  CHECK_FALSE(comes_back("  %3 = module \"torch.nn.Linear\"()\n"));
+  CHECK(comes_back("  %3 = object \"Norm\"()\n"));
+  CHECK(comes_back("  %3 = const unknown\n"));
 }
 
 TEST_CASE("candidates: of a call whose text is another only what the arithmetic gives is cast") {

@@ -197,6 +197,9 @@ TEST_CASE("a search that a limit ended is told from one that found nothing") {
 
   Module other = parse(module_text("macro"));
   findings = analyse(other, options).findings;
-  CHECK(offer_fixes(other, Program(other), options, text, findings).empty());
+  const std::vector<UnfinishedSearch> nothing = offer_fixes(other, Program(other), options, text, findings);
   CHECK(findings.front().fixes.empty());
+  REQUIRE(nothing.size() == 1);
+  CHECK(nothing[0].limit.empty());
+  CHECK(nothing[0].objection.starts_with("nothing there can be cast to the dtype of a tensor with a name: "));
 }
