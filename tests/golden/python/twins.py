@@ -2,6 +2,7 @@
 that end in `#! ok` only in the right one; lines keep their numbers. `# expect: RULE` marks where the wrong twin's finding
 has its place, `# run: EXPRESSION` says how truth.py runs it, `# breaks: SETTING, ...` under which precision settings the
 wrong twin hands a call what it refuses (the right twin: under none), `# missed: REASON` that dtype-lint does not find it,
+`# fixed: yes` or `no` what --fix makes of the wrong twin (fixes_truth.py),
 `# packages: FOLDER` what is installed, `# ruled out: SETTING, ...` which settings the right
 twin's own code rules out: it is not run under these, and checked under the default ones, `# models: yes` that dtype-lint's models of libraries stand in for packages,
 `# products: half` that attention is written by hand, and a product of matrices in float32 counts like a refusal,

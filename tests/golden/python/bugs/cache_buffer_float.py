@@ -1,5 +1,6 @@
 # run: go(StaticCache(64, 4), x(2, 1, 64))
 # breaks: fp32-buffers, autocast
+# fixed: no
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_with_kvcache

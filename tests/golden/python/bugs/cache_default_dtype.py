@@ -1,5 +1,6 @@
 # run: decode(go, x)
 # breaks: fp32-buffers, bf16
+# fixed: yes
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,5 +1,6 @@
 # run: go(Qwen3Attention(Config()), x(2, 8, 64), None)
 # breaks: autocast
+# fixed: yes
 from typing import Optional
 
 import torch

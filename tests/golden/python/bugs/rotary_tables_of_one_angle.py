@@ -1,5 +1,6 @@
 # run: go(Attention(64, 4), x(2, 8, 64))
 # breaks: fp32-buffers, autocast
+# fixed: yes
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func

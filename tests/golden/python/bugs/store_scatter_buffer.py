@@ -1,5 +1,6 @@
 # run: decode(go, x, ids)
 # breaks: fp32-buffers, autocast
+# fixed: no
 import torch
 import torch.nn as nn
 import torch.nn.functional as F

@@ -1,5 +1,6 @@
 # run: go(Attention(64, 4), x(2, 8, 64))
 # breaks: fp32-buffers, bf16
+# fixed: yes
 # products: half
 import torch
 import torch.nn as nn

@@ -1,5 +1,6 @@
 # run: go(A(64, 4), x(2, 8, 64), ids(2, 8))
 # breaks: autocast, fp32-buffers, bf16
+# fixed: no
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_varlen_func

@@ -1,5 +1,6 @@
 # run: go(A(64, 4), x(2, 8, 64))
 # breaks: autocast, fp32-buffers, bf16
+# fixed: yes
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func
