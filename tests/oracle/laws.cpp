@@ -75,15 +75,19 @@ bool changes_things(const Instruction& each) {
                                   [&](const char* name) { return each.name == name; }));
 }
 
-// Whether the call is of a function that is there, and comes back whatever it is handed.
+// Whether the call is of a function that is there, and comes back whatever it is handed. What unseen code
+// does is taken to leave the dtypes of the thread as they are: a function that sets them is no such code.
 bool calls_what_returns(const Module& module, const Instruction& call) {
   const auto is_called = [&](const Function& each) { return each.key == call.name; };
   const auto callee = std::find_if(module.functions.begin(), module.functions.end(), is_called);
   if (call.op != Op::kCall || callee == module.functions.end()) return false;
-  return std::none_of(callee->blocks.begin(), callee->blocks.end(), [](const flow::Block& block) {
-    return std::any_of(block.instructions.begin(), block.instructions.end(), [](const Instruction& each) {
-      return each.op == Op::kAssume || each.op == Op::kBranch || each.op == Op::kUnreachable;
-    });
+  constexpr Op kOthers[] = {Op::kAssume,      Op::kBranch,          Op::kUnreachable,
+                            Op::kSetAutocast, Op::kSetDefaultDtype, Op::kRestoreState};
+  const auto is_other = [&](const Instruction& each) {
+    return std::find(std::begin(kOthers), std::end(kOthers), each.op) != std::end(kOthers);
+  };
+  return std::none_of(callee->blocks.begin(), callee->blocks.end(), [&](const flow::Block& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(), is_other);
   });
 }
 

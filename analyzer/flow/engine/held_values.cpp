@@ -53,15 +53,13 @@ std::vector<Alternative> known_tensors(const std::vector<Value>& elements) {
   return out;
 }
 
-// With what came from where one of these did, whatever it has met since, no longer certain.
-std::optional<Value> doubted(const Value& value, const std::vector<Alternative>& tensors) {
-  const auto is_one = [&](const Alternative& each) {
+// Whether it came from where one of these did, whatever it has met since, and is certain.
+bool is_doubted(const Value& value, const std::vector<Alternative>& tensors) {
+  return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
     return is_known_tensor(each) && !each.uncertain &&
            std::any_of(tensors.begin(), tensors.end(),
                        [&](const Alternative& other) { return same_place_in_order(each, other); });
-  };
-  if (std::none_of(value.begin(), value.end(), is_one)) return std::nullopt;
-  return weakened(value);
+  });
 }
 }  // namespace
 
@@ -70,10 +68,12 @@ std::optional<Value> doubted(const Value& value, const std::vector<Alternative>&
 void doubt_elements(State& state, const std::vector<Value>& elements) {
   const std::vector<Alternative> tensors = known_tensors(elements);
   if (tensors.empty()) return;
+  MadeOnce doubted;
   std::vector<std::pair<std::size_t, Value>> values;
   state.values.visit_where([](const NoSummary&) { return true; },
                            [&](std::size_t id, const Value& each) {
-                             if (auto out = doubted(each, tensors)) values.emplace_back(id, *out);
+                             if (is_doubted(each, tensors))
+                               values.emplace_back(id, doubted.of(each, weakened));
                              return true;
                            });
   for (const auto& [id, value] : values) state.values.change(id) = value;
@@ -82,12 +82,20 @@ void doubt_elements(State& state, const std::vector<Value>& elements) {
                          [&](std::size_t id, const HeapPointer& object) {
                            if (!object) return true;
                            for (const auto& [key, cell] : object->cells) {
-                             if (auto out = doubted(cell, tensors))
-                               cells.emplace_back(static_cast<HeapId>(id), key, *out);
+                             if (is_doubted(cell, tensors))
+                               cells.emplace_back(static_cast<HeapId>(id), key, doubted.of(cell, weakened));
                            }
                            return true;
                          });
   for (const auto& [id, key, value] : cells) state.change(id).cells[key] = value;
+}
+
+Value left_of(const Value& value, std::vector<Alternative> kept) {
+  const auto is_tensor = [](const Alternative& each) { return each.kind == Kind::kTensor; };
+  if (std::count_if(value.begin(), value.end(), is_tensor) > 1) {
+    for (Alternative& each : kept) each.of_several = each.of_several || is_tensor(each);
+  }
+  return Value(std::move(kept));
 }
 
 // What a handle or a reference to a tensor leads to; another value as it is.

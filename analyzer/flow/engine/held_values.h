@@ -2,14 +2,35 @@
 #pragma once
 
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "analyzer/flow/state/state.h"
 
 namespace dtype_guard::flow {
 
+// What is made of values, once of each: places that hold one value hold one afterwards.
+class MadeOnce {
+ public:
+  template <typename Make>
+  const Value& of(const Value& before, const Make& make) {
+    const auto [found, is_new] = made_.try_emplace(before.address());
+    if (is_new) found->second = {before, make(before)};
+    return found->second.after;
+  }
+
+ private:
+  struct Made {
+    Value before;  // kept, so that its address is no other's
+    Value after;
+  };
+  std::unordered_map<const void*, Made> made_;
+};
+
 // In every place that holds the very same value. False where nothing is left of it.
 bool replace_everywhere(State& state, const Value& before, const Value& after);
+// What is left of a value. Of several tensors that is one which other places know by itself.
+Value left_of(const Value& value, std::vector<Alternative> kept);
 Value shared_contents(const State& state, const Value& given);
 // The tensor is no longer known, in any place that holds it.
 void weaken(State& state, const Value& given);

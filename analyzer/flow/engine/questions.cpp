@@ -33,6 +33,8 @@ std::string identity(const Value& value) {
                                return each.kind == Kind::kTensor && each.rank.symbol == symbol;
                              });
   if (is_one_tensor) return fmt::format("tensor {}", symbol);
+  const bool is_made = one && one->kind == Kind::kTensor && one->rank.is_exact() && one->trail;
+  if (is_made) return fmt::format("made {}", one->trail);
   if (!one) return "";
   switch (one->kind) {
     case Kind::kObject:

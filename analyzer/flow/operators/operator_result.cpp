@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/operators/contractions.h"
+#include "analyzer/flow/operators/widened.h"
 #include "rules/operators/library_names.h"
 #include "rules/operators/library_operators.h"
 
@@ -255,7 +256,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     out.origin = inherited->alternative->origin;
     out.trail = inherited->alternative->trail;
     const Origin* first = origins_.find(out.origin);
-    if (is_cast() && first && first->widens_half() && first->after == result)
+    if (is_cast() && first && (first->widens_half() || widens_unknown(first)) && first->after == result)
       before = state_again(out, *first);
   } else if (follows_wide_scores(out)) {
     out.origin = origins_.step(stated_.told)->origin;

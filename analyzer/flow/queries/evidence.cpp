@@ -9,10 +9,6 @@ bool is_known(const Alternative& each) {
   return each.kind == Alternative::Kind::kTensor && each.dtype != Dtype::kUndefined;
 }
 
-bool widens_unknown(const Origin* origin) {
-  return origin && origin->kind == Origin::Kind::kPromotion && origin->before == Dtype::kUndefined;
-}
-
 bool is_contradicted_by_code(const Defect& defect) {
   const auto is_stated = [](const Alternative& each) { return is_known(each) && !each.assumed; };
   if (!is_stated(defect.alternative)) return false;

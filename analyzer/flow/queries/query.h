@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analyzer/flow/engine/interpreter/engine.h"
+#include "analyzer/flow/operators/widened.h"
 
 namespace dtype_guard::flow {
 
@@ -43,9 +44,6 @@ std::vector<Defect> find_breaches(const SinkRecord& record, Engine& engine, cons
 
 // evidence.cpp: what speaks for a path that is meant to be half, of a defect alone.
 bool is_known(const Alternative& each);
-// Beside a float32 tensor it is no longer half, whatever it was, and the call takes nothing else. What it was
-// may not have been a tensor: that is only possible.
-bool widens_unknown(const Origin* origin);
 // Typed pointers and the like: the code itself says that this operand is half, and what the call gets beside
 // it.
 bool is_contradicted_by_code(const Defect& defect);

@@ -106,9 +106,10 @@ TEST_CASE_METHOD(Code,
   Sinks sinks{subject, names, effects, questions, rounds, memory};
   Ranks ranks{names, root, rounds, memory};
   Operators operators{subject, names, effects, rounds, memory, ranks};
+  Conditions conditions{program, names, effects, memory, runs};
   Dictionaries dictionaries{names, questions};
-  LibraryModules modules{subject, root,  names,     effects,      questions, rounds,
-                         memory,  sinks, operators, dictionaries, runs};
+  LibraryModules modules{subject, root,  names,     effects,    questions,    rounds,
+                         memory,  sinks, operators, conditions, dictionaries, runs};
   give(12, of_type("torch::nn::Linear"));
   for (const Dtype each : {Dtype::kFloat32, Dtype::kFloat16}) {
     give(1, tensor(each));
@@ -225,9 +226,10 @@ struct Calling : Rooted {
   Ranks ranks{names, root, rounds, memory};
   Sinks sinks{subject, names, effects, questions, rounds, memory};
   Operators operators{subject, names, effects, rounds, memory, ranks};
+  Conditions conditions{program, names, effects, memory, runs};
   Dictionaries dictionaries{names, questions};
-  LibraryModules modules{subject, root,  names,     effects,      questions, rounds,
-                         memory,  sinks, operators, dictionaries, runs};
+  LibraryModules modules{subject, root,  names,     effects,    questions,    rounds,
+                         memory,  sinks, operators, conditions, dictionaries, runs};
   Escapes escapes{subject, root, names, effects, questions, memory, sinks, inputs, runs};
   Calls calls{subject,       root,   names,   effects, questions,    memory,
               registrations, inputs, escapes, modules, dictionaries, runs};

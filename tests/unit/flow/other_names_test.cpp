@@ -174,5 +174,143 @@ b0:
   CHECK(kept("  %3 = register parameter \"weight\", %1, %2\n").empty());
 }
 
+TEST_CASE("places that hold one tensor do so behind a question of a list, too") {
+  const auto asked = [](const char* dtype) {
+    return findings_of_body(fmt::format(R"IR(  store v, %1
+  %11 = pack(%2, %4)
+  %12 = load %11[*]
+  branch %3 ? b1 : b4
+b1:
+  %13 = op is_floating_point(%12)
+  branch %13 ? b2 : b3
+b2:
+  %14 = object Holder()
+  %15 = register buffer "a", %14, %1
+  %16 = const {}
+  retype %14, %16 ; 16:3-16:9 "to"
+  jump b3
+b3:
+  jump b4
+b4:
+  %20 = load v
+  %21 = sink flash(q=%20, k=%20, v=%20) ; 99:3-99:20 "flash(q)"
+)IR",
+                                        dtype),
+                            "bf16");
+  };
+  CHECK(asked("int64").size() == 1);
+  CHECK(asked("bfloat16").empty());
+}
+
+TEST_CASE("what a callee registers is known from before another call") {
+  const auto handed_on = [](const char* known) {
+    return findings(fmt::format(R"IR(
+function returns internal foreign
+  parameter x: tensor
+b0:
+  %1 = param 0
+  return %1
+
+function owns internal foreign
+  parameter x: tensor
+b0:
+  %1 = param 0
+  %2 = object Holder()
+  %3 = register buffer "a", %2, %1
+  %4 = const bfloat16
+  retype %2, %4
+  return %3
+
+function f
+b0:
+  %1 = const 2
+  %2 = pack(%1, %1)
+  %3 = op ones(%2) ; 13:3-13:9 "one"
+  %4 = op zeros(%2) ; 14:3-14:9 "other"
+  %5 = pack(%3, %4)
+  %6 = load %5[{}]
+  %7 = call returns(%3)
+  %8 = call owns(%7)
+  %9 = sink flash(q=%6, k=%6, v=%6) ; 99:3-99:20 "flash(known)"
+  return
+)IR",
+                                known),
+                    {{"bf16"}, true});
+  };
+  CHECK(handed_on("0").empty());
+  CHECK(handed_on("1").size() == 1);
+}
+
+const std::string kEither =
+    "  %12 = op ones(%10) ; 12:3-12:9 \"wide\"\n  store v, %1\n  branch %3 ? b1 : b2\n"
+    "b1:\n  store v, %12\n  jump b2\nb2:\n  %20 = load v\n";
+
+TEST_CASE("what a check leaves of several is a name of what a module registers behind it") {
+  const auto registered = [](const char* which) {
+    return findings_of_body(
+        kEither + fmt::format("  %21 = dtype_of %20\n  %22 = const bfloat16\n  %23 = op eq(%21, %22)\n"
+                              "  assume %23\n  %24 = object Holder()\n"
+                              "  %25 = register buffer \"a\", %24, {}\n  %26 = const float32\n"
+                              "  retype %24, %26 ; 26:3-26:9 \"to\"\n"
+                              "  %27 = sink rotary(x=%12, cos=%20, sin=%20) ; 99:3-99:20 \"rotary(v)\"\n",
+                              which),
+        "bf16");
+  };
+  CHECK(registered("%1").empty());
+  CHECK(registered("%12").size() == 1);
+}
+
+TEST_CASE("behind a library module its input is none of what that throws for") {
+  const std::string module =
+      "  %13 = module torch::nn::PReLU()\n  %14 = const bfloat16\n  %15 = op to(%13, %14)\n";
+  const std::string call = "  %31 = sink flash(q=%1, k=%20, v=%20) ; 99:3-99:20 \"flash(q, v)\"\n";
+  CHECK(findings_of_body(kEither + module + call, "bf16").size() == 1);
+  const std::string forward = "  %30 = call attribute::forward(%13, %20) ; 30:3-30:9 \"prelu\"\n";
+  CHECK(findings_of_body(kEither + module + forward + call, "bf16") ==
+        std::vector<std::string>{"30 operator-mixed-dtypes self in f [bf16]"});
+}
+
+TEST_CASE("behind an operator a module's tensor is none of what that throws for") {
+  const auto multiplied = [](const std::string& product) {
+    return findings_of_body(
+        "  %11 = object Holder()\n  %12 = op ones(%10)\n  %13 = register buffer \"a\", %11, %12\n"
+        "  %14 = const bfloat16\n  retype %11, %14\n  branch %3 ? b1 : b2\nb1:\n  %15 = const float32\n"
+        "  retype %11, %15 ; 15:3-15:9 \"to\"\n  jump b2\nb2:\n" +
+            product + "  %31 = sink flash(q=%1, k=%13, v=%13) ; 99:3-99:20 \"flash(q, table)\"\n",
+        "bf16");
+  };
+  CHECK(multiplied("").size() == 1);
+  CHECK(multiplied("  %16 = op matmul(%1, %13)\n").empty());
+}
+
+TEST_CASE("a cast says what a value is, whatever had made it so wide") {
+  const auto widened = [](const char* cast) {
+    return findings_of_body(
+        fmt::format("  %11 = call any_tensor(%1)\n  %12 = op ones(%10)\n"
+                    "  %13 = op mul(%11, %12) ; 13:3-13:9 \"mul\"\n  %14 = const float32\n{}"
+                    "  %16 = sink flash(q=%1, k=%1, v=%15) ; 99:3-99:20 \"flash(q, q, v)\"\n",
+                    cast),
+        "bf16");
+  };
+  CHECK(widened("  %15 = copy %13\n").empty());
+  CHECK(widened("  %15 = cast %13, %14 ; 15:3-15:9 \"cast\"\n").size() == 1);
+  CHECK(widened("  %15 = op to(self=%13, dtype=%14) ; 15:3-15:9 \"to\"\n").size() == 1);
+}
+
+TEST_CASE("a size is asked twice of what an instruction made") {
+  const auto asked_again = [](const char* of) {
+    return findings_of_body(
+        fmt::format("  %11 = op ones(%10)\n  %12 = const 0\n  %13 = op size(%11, %12)\n  store v, %1\n"
+                    "  branch %13 ? b1 : b2\nb1:\n  %14 = op mul(%1, %11) ; 14:3-14:9 \"mul\"\n"
+                    "  store v, %14\n  jump b2\nb2:\n  %15 = op zeros(%10)\n  %16 = op size({}, %12)\n"
+                    "  branch %16 ? b3 : b4\nb3:\n  unreachable\nb4:\n",
+                    of) +
+            kCall,
+        "bf16");
+  };
+  CHECK(asked_again("%11").empty());
+  CHECK(asked_again("%15").size() == 1);
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

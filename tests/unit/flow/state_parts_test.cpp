@@ -3,6 +3,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/ir/builder.h"
 #include "analyzer/flow/ir/text.h"
 #include "analyzer/flow/ir/text_cursor.h"
@@ -183,6 +184,16 @@ TEST_CASE("text cursor: takes what stands next, or says what was expected") {
   }
   CHECK(cursor.until(",") == "rest");
   CHECK(cursor.at_end());
+}
+
+TEST_CASE("of a value something is made once, so that places that hold it hold one") {
+  MadeOnce made;
+  const Value half(Alternative::tensor(Dtype::kFloat16, Rank{}));
+  const Value alike(Alternative::tensor(Dtype::kFloat16, Rank{}));
+  const Value of_half = made.of(half, weakened);
+  CHECK(of_half.single()->uncertain);
+  CHECK(made.of(half, weakened).same(of_half));
+  CHECK_FALSE(made.of(alike, weakened).same(of_half));
 }
 
 }  // namespace dtype_guard::flow

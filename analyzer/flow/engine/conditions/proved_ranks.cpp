@@ -81,7 +81,7 @@ Value Ranks::keep_within(const Activation& activation, State& state, Value tenso
   }
   if (kept.empty() || left_out.empty()) return tensor;
   add_ways(state.guards, kept, left_out, activation.context, activation.block, symbols_);
-  const Value out(std::move(kept));
+  const Value out = left_of(tensor, std::move(kept));
   replace_everywhere(state, tensor, out);
   return out;
 }

@@ -50,7 +50,8 @@ void keep_by_rank(const Activation& activation, State& state, const Instruction&
       const bool may_be = rank.min <= number->number && number->number <= rank.max;
       return each.kind != Kind::kTensor || rank.wrapped || (equal ? may_be : !may_be || !rank.is_exact());
     });
-    if (!kept.empty() && kept.size() != asked.size()) replace_everywhere(state, asked, Value(kept));
+    if (!kept.empty() && kept.size() != asked.size())
+      replace_everywhere(state, asked, left_of(asked, std::move(kept)));
   }
 }
 bool is_order(std::string_view name) { return name == "lt" || name == "le" || name == "gt" || name == "ge"; }
@@ -74,7 +75,7 @@ void Conditions::pass_without(const Activation& activation, State& state,
     if (is_handled(*at)) return;
   }
   for (const Refused& each : refused) {
-    const Value asked = value(state, each.value);
+    const Value asked = shared_contents(state, value(state, each.value));
     std::vector<Alternative> kept, left_out;
     const auto is_refused = [&](const Alternative& one) {
       return one.kind == Kind::kTensor &&
@@ -88,7 +89,7 @@ void Conditions::pass_without(const Activation& activation, State& state,
     }
     if (kept.empty() || left_out.empty()) continue;
     add_ways(state.guards, kept, left_out, activation.context, activation.block, symbols_);
-    (void)narrow(state, asked, Value(std::move(kept)));
+    (void)narrow(state, asked, left_of(asked, std::move(kept)));
   }
 }
 
@@ -342,7 +343,7 @@ bool Conditions::restrict_dtypes(const Activation& activation, State& state, Val
         return each.kind == Kind::kDtype && each.source == first->source && each.context == first->context;
       });
   const ValueId source = derived && is_dtype_still(state, first->source, asked) ? first->source : 0;
-  if (kept.size() != asked.size() && !narrow(state, asked, Value(std::move(kept)))) return false;
+  if (kept.size() != asked.size() && !narrow(state, asked, left_of(asked, std::move(kept)))) return false;
   if (source && depth < 4 && !restrict_dtypes(activation, state, source, dtypes, keep, depth + 1))
     return false;
 
@@ -361,7 +362,8 @@ bool Conditions::restrict_dtypes(const Activation& activation, State& state, Val
     std::vector<Alternative> inner;
     const Value contents = cell->second;
     std::copy_if(contents.begin(), contents.end(), std::back_inserter(inner), agrees);
-    if (inner.size() != contents.size() && !narrow(state, contents, Value(std::move(inner)))) return false;
+    if (inner.size() != contents.size() && !narrow(state, contents, left_of(contents, std::move(inner))))
+      return false;
   }
   return true;
 }

@@ -109,8 +109,8 @@ class Engine final : public Evaluator {
   Dictionaries dictionaries_{names_, questions_};
   DynamicOperators dynamic_{names_,        rounds_,      memory_,        ranks_,
                             dictionaries_, conversions_, registrations_, *this};
-  LibraryModules modules_{subject_, root_,  names_,     effects_,      questions_, rounds_,
-                          memory_,  sinks_, operators_, dictionaries_, *this};
+  LibraryModules modules_{subject_, root_,  names_,     effects_,    questions_,    rounds_,
+                          memory_,  sinks_, operators_, conditions_, dictionaries_, *this};
   Escapes escapes_{subject_, root_, names_, effects_, questions_, memory_, sinks_, inputs_, *this};
   Calls calls_{subject_,       root_,   names_,   effects_, questions_,    memory_,
                registrations_, inputs_, escapes_, modules_, dictionaries_, *this};

@@ -64,11 +64,27 @@ void add_once(std::vector<Registered>& all, const Registered& more) {
   }
 }
 
+// What it was before it was handed to the running function; bottom: as it is.
+Value before_call(const Value& handed, const Origins& origins) {
+  std::vector<Alternative> out = handed.alternatives();
+  bool is_other = false;
+  for (Alternative& each : out) {
+    const Step* last = is_tensor(each) ? origins.step(each.trail) : nullptr;
+    if (!last || last->op != "call") continue;
+    each.trail = last->parent;
+    is_other = true;
+  }
+  return is_other ? Value(std::move(out)) : Value();
+}
+
 // Where a value may be that tensor, it may also be what its module makes of it.
 class Doubt {
  public:
-  // A caller knows it as this: without the steps that say where it was handed on.
-  void add_name(Value known) { names_.push_back(std::move(known)); }
+  // Callers know it as this: without the steps that say where it was handed on.
+  void add_names(const Origins& origins) {
+    for (Value known = before_call(before_, origins); !known.is_bottom(); known = before_call(known, origins))
+      names_.push_back(known);
+  }
 
   // A tensor that was made here is known by other names only where ways met.
   Doubt(const Registered& registered, SymbolSets& symbols, bool is_made_here = false)
@@ -103,7 +119,9 @@ class Doubt {
   }
 
  private:
-  Value doubtful(const Value& value) const { return join(weakened(value), after_, symbols_); }
+  Value doubtful(const Value& value) const {
+    return doubtful_.of(value, [&](const Value& each) { return join(weakened(each), after_, symbols_); });
+  }
   bool has(const HeapObject& object) const {
     using Object = HeapObject::Kind;
     return object.kind != Object::kTensor && object.kind != Object::kBuffer &&
@@ -126,20 +144,8 @@ class Doubt {
   SymbolSets& symbols_;
   bool is_made_here_;
   std::vector<Value> names_;
+  mutable MadeOnce doubtful_;
 };
-
-// What it was before it was handed to the running function; bottom: as it is.
-Value before_call(const Value& handed, const Origins& origins) {
-  std::vector<Alternative> out = handed.alternatives();
-  bool is_other = false;
-  for (Alternative& each : out) {
-    const Step* last = is_tensor(each) ? origins.step(each.trail) : nullptr;
-    if (!last || last->op != "call") continue;
-    each.trail = last->parent;
-    is_other = true;
-  }
-  return is_other ? Value(std::move(out)) : Value();
-}
 
 // A constructor kept it in a plain member before it registered it, where a mark tells the value apart.
 void doubt_plain_members(State& state, HeapId owner, const Registered& registered, const Origins& origins,
@@ -212,8 +218,7 @@ Value Registrations::owned_tensor(const Activation& activation, const Instructio
   replace_everywhere(state, plain, made.after);
   const bool is_made_here = !is_handed_in(activation, instruction.args[1].value);
   Doubt doubt(made, symbols_, is_made_here);
-  Value known = is_made_here ? Value() : before_call(plain, origins_);
-  for (; !known.is_bottom(); known = before_call(known, origins_)) doubt.add_name(known);
+  if (!is_made_here) doubt.add_names(origins_);
   doubt.values(state);
   doubt.cells(state);
   const Alternative* owner = argument(state, instruction, 0).single();
@@ -286,7 +291,8 @@ void Registrations::take_over_registered(State& state, const Registered& callees
   if (!is_there(state, own.after)) return;  // of a run that was dropped
   if (!own.always) own.after = join(weakened(own.before), weakened(own.after), symbols_);
   replace_everywhere(state, own.before, own.after);
-  const Doubt doubt(own, symbols_);
+  Doubt doubt(own, symbols_);
+  doubt.add_names(origins_);
   doubt.values(state);
   if (own.before.size() > 1) doubt.cells(state);
   const Alternative* self =

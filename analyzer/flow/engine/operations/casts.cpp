@@ -4,6 +4,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/operands.h"
+#include "analyzer/flow/operators/widened.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -136,7 +137,8 @@ Value Casts::cast(const Activation& activation, const Instruction& instruction, 
                                                        : "explicit cast"});
       } else {
         to.assumed = assumed;
-        if (from.uncertain && !uncertain) {  // whatever it was, it is that here
+        const bool was_open = from.uncertain || widens_unknown(origins_.find(from.origin));
+        if (was_open && !uncertain) {  // whatever it was, it is that here
           to.uncertain = false;
           to.origin = origins_.origin(conversion(activation.function, instruction, from, dtype));
           to.trail = origins_.step(0, to.origin,

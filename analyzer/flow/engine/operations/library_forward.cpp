@@ -169,7 +169,10 @@ Value LibraryModules::module_result(const Activation& activation, const Instruct
   sinks_.record_operator(activation, instruction, *op, inputs, at, state);
   const Rank rank = rank_of_forward(
       *op, type, given.size() > 1 ? memory_.tensors(state, given[1]) : std::vector<Alternative>{});
-  const Value out = operators_.apply_at(rank, activation, instruction, *op, {inputs, {}, false}, state);
+  std::vector<Refused> refused;
+  const Value out =
+      operators_.apply_at(rank, activation, instruction, *op, {inputs, {}, false}, state, &refused);
+  conditions_.pass_without(activation, state, refused);
   return layer_contract(*op) ? sinks_.marked(activation, instruction, *op, inputs, at, out) : out;
 }
 

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "analyzer/flow/engine/conditions/conditions.h"
 #include "analyzer/flow/engine/evaluator.h"
 #include "analyzer/flow/engine/operations/bound_arguments.h"
 #include "analyzer/flow/engine/operations/operators.h"
@@ -20,7 +21,7 @@ class LibraryModules {
  public:
   LibraryModules(const Subject& subject, const RunningRoot& root, Names& names, Effects& effects,
                  Questions& questions, Rounds& rounds, Memory& memory, Sinks& sinks, Operators& operators,
-                 Dictionaries& dictionaries, Evaluator& evaluator)
+                 Conditions& conditions, Dictionaries& dictionaries, Evaluator& evaluator)
       : program_(subject.program),
         index_(subject.index),
         setting_(subject.setting),
@@ -32,6 +33,7 @@ class LibraryModules {
         memory_(memory),
         sinks_(sinks),
         operators_(operators),
+        conditions_(conditions),
         bound_(subject, names, effects, dictionaries),
         evaluator_(evaluator) {}
 
@@ -72,6 +74,7 @@ class LibraryModules {
   Memory& memory_;
   Sinks& sinks_;
   Operators& operators_;
+  Conditions& conditions_;
   BoundArguments bound_;
   Evaluator& evaluator_;
 };
