@@ -169,6 +169,10 @@ Guard Questions::guard(const Activation& activation, const Instruction& instruct
   // That a round comes at all is no question about which it is.
   const bool leaves = instruction.op == Op::kBranch && leaves_a_loop(activation, activation.block);
   if (leaves) symbols = symbols_.without_rounds(symbols);
+  // That no round comes says nothing of other questions, as in a loop, where the first round stands before
+  // it.
+  const bool comes = condition && condition->op == Op::kOperator && condition->name == kMoreElements;
+  if (comes && !leaves && !taken) symbols = symbols_.checked(symbols_.deciding(symbols));
   const SymbolSets::Passage passage = SymbolSets::passage(
       ids_.symbol_number(activation.context, &instruction, kPassage), taken, is_repeated(activation));
   return {activation.context,

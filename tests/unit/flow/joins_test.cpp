@@ -279,5 +279,63 @@ TEST_CASE("places that hold one value on each way hold one where these meet") {
   CHECK(tells_apart_alike(one, holding(like_x, like_x)));
 }
 
+// `for (each : list) v = two; if (flag) v = v * wide;`, from its first round on or from the loop on.
+TEST_CASE("that no round comes says nothing of other questions, in the loop and in a first round before it") {
+  const auto widened = [](const char* entry) {
+    return findings_of_body(fmt::format(R"IR(  store v, %1
+  %11 = op ones(%10)
+  jump {}
+b1:
+  %12 = op more_elements()
+  branch %12 ? b2 : b3
+b2:
+  store v, %5
+  jump b1
+b3:
+  branch %3 ? b4 : b7
+b4:
+  %13 = load v
+  %14 = op mul(%13, %11) ; 14:3-14:9 "mul"
+  store v, %14
+  jump b7
+b5:
+  %15 = op more_elements()
+  branch %15 ? b6 : b3
+b6:
+  store v, %5
+  jump b1
+b7:
+  %30 = load v
+  %31 = sink flash(q=%30, k=%2, v=%2) ; 99:3-99:20 "flash(v)"
+)IR",
+                                        entry),
+                            "bf16");
+  };
+  CHECK(widened("b1") == Found{"14 attention-implicit-promotion q in f [bf16]"});
+  CHECK(widened("b5") == widened("b1"));
+}
+
+TEST_CASE("which round it is is asked behind the branch that the loop stands in") {
+  CHECK(findings_of_body(R"IR(  store v, %1
+  branch %3 ? b1 : b5
+b1:
+  jump b2
+b2:
+  %11 = op more_elements()
+  branch %11 ? b3 : b4
+b3:
+  %12 = op ones(%10) ; 12:3-12:9 "wide"
+  store v, %12
+  jump b2
+b4:
+  jump b5
+b5:
+  %30 = load v
+  %31 = sink flash(q=%1, k=%1, v=%30) ; 99:3-99:20 "flash(q, q, v)"
+)IR",
+                         "bf16")
+            .size() == 1);
+}
+
 }  // namespace
 }  // namespace dtype_guard::flow

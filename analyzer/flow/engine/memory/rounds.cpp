@@ -4,7 +4,6 @@
 #include "analyzer/flow/engine/memory/rounds.h"
 
 #include <algorithm>
-#include <unordered_map>
 #include <unordered_set>
 
 #include "analyzer/flow/engine/held_values.h"
@@ -27,27 +26,22 @@ class Forgetting {
                        [&](const Alternative& each) { return symbols_.contains(each.rank.symbol); });
   }
   const Value& without(const Value& value) {
-    const auto [found, is_new] = done_.try_emplace(value.address());
-    if (!is_new) return found->second.after;
-    std::vector<Alternative> out = value.alternatives();
-    for (Alternative& each : out) {
-      if (!symbols_.contains(each.rank.symbol)) continue;
-      each.rank = facts_.known(each.rank);
-      each.rank.symbol = 0;
-      each.rank.offset = 0;
-    }
-    found->second = {value, Value(std::move(out))};
-    return found->second.after;
+    return done_.of(value, [&](const Value& before) {
+      std::vector<Alternative> out = before.alternatives();
+      for (Alternative& each : out) {
+        if (!symbols_.contains(each.rank.symbol)) continue;
+        each.rank = facts_.known(each.rank);
+        each.rank.symbol = 0;
+        each.rank.offset = 0;
+      }
+      return Value(std::move(out));
+    });
   }
 
  private:
-  struct Done {
-    Value before;  // kept, so that its address is no other's
-    Value after;
-  };
   const std::unordered_set<RankSymbol>& symbols_;
   const RankFacts& facts_;
-  std::unordered_map<const void*, Done> done_;
+  MadeOnce done_;
 };
 
 void forget_in(HeapId id, State& state, Forgetting& forgetting) {
@@ -143,9 +137,18 @@ void Rounds::end_round(const Activation& activation, BackEdge edge, State& state
 std::vector<Side> Rounds::sides_of_rounds(const Activation& activation, BlockId head,
                                           const std::vector<const State*>& ways, std::size_t first) {
   const void* site = &activation.code.blocks[head];
-  const SymbolSetId round = symbols_.checked(ids_.choice(Nature::kRound, activation.context, site, kRound));
-  const SymbolSetId counted =
-      symbols_.checked(ids_.choice(Nature::kSetting, activation.context, site, kCounted));
+  // Which round it is is asked behind all that every way has passed.
+  std::vector<SymbolSets::Passage> passages;
+  for (const Guard& each : ways.front()->guards) {
+    const bool is_passed = std::all_of(ways.begin() + 1, ways.end(), [&](const State* way) {
+      return std::binary_search(way->guards.begin(), way->guards.end(), each);
+    });
+    if (each.passage && is_passed)
+      passages.push_back(each.on_some_ways ? SymbolSets::perhaps(each.passage) : each.passage);
+  }
+  const auto behind = [&](SymbolSetId asked) { return symbols_.behind(symbols_.checked(asked), passages); };
+  const SymbolSetId round = behind(ids_.choice(Nature::kRound, activation.context, site, kRound));
+  const SymbolSetId counted = behind(ids_.choice(Nature::kSetting, activation.context, site, kCounted));
   std::vector<Side> out;
   for (std::size_t i = 0; i < ways.size(); ++i) {
     Side side{{}, round, symbols_.unite(round, counted), {}};
