@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analyzer/flow/ir/mnemonics.h"
+#include "analyzer/flow/program/function_index.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
@@ -65,6 +66,7 @@ class Search {
       ++uses_.calls;
     } else if (!tells_shape(each)) {
       ++uses_.others;
+      uses_.is_returned = uses_.is_returned || each.op == Op::kReturn;
     }
   }
 
@@ -100,6 +102,38 @@ bool tells_shape(const Instruction& instruction) {
 
 ValueUses uses_of(const Function& function, const Instruction& expression, std::string_view callee) {
   return Search(function, expression, callee).run();
+}
+
+namespace {
+
+bool may_run(const Instruction& call, const Function& function) {
+  if (call.op != Op::kCall || !call.result) return false;
+  if (call.name == function.key) return true;
+  const bool is_by_name = call.name.starts_with(kAttributeCall) || call.name.starts_with(kVirtualCall);
+  return is_by_name && (call.name.ends_with("::" + function.key) ||
+                        call.name.substr(kAttributeCall.size()) == method_name(function));
+}
+
+bool is_result_used_once(const Module& module, const Function& function, int depth) {
+  constexpr int kMostCallers = 4;  // one above the other
+  if (depth == kMostCallers) return false;
+  for (const Function& caller : module.functions) {
+    for (const Block& block : caller.blocks) {
+      for (const Instruction& each : block.instructions) {
+        if (!may_run(each, function)) continue;
+        const ValueUses uses = uses_of(caller, each, "");
+        if (uses.calls + uses.others > 1) return false;
+        if (uses.is_returned && !is_result_used_once(module, caller, depth + 1)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+bool is_result_used_once(const Module& module, const Function& function) {
+  return is_result_used_once(module, function, 0);
 }
 
 bool is_moved_from(const Module& module, const Function& function, std::string_view variable,

@@ -11,13 +11,17 @@
 namespace dtype_guard::flow {
 
 struct ValueUses {
-  std::size_t calls = 0;   // of the function in question
-  std::size_t others = 0;  // where a narrower value could be noticed
+  std::size_t calls = 0;     // of the function in question
+  std::size_t others = 0;    // where a narrower value could be noticed
+  bool is_returned = false;  // one of them: what callers do with it is theirs
 };
 
 // The uses of the expression's value, through the local variables that it is stored in as well; being stored
 // where others look is one. What asks for a shape only is none.
 ValueUses uses_of(const Function& function, const Instruction& expression, std::string_view callee);
+
+// Whether no call of the function does more than one thing with what it gives back.
+bool is_result_used_once(const Module& module, const Function& function);
 
 // Operators that tell the shape, whatever the dtype.
 bool tells_shape(const Instruction& instruction);

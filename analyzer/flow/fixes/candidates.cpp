@@ -115,7 +115,8 @@ void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool use
     const Site here = site(finding_.path[i].location);
     if (here.function != origin.function || here.instruction->written != Written::kTensor) continue;
     const ValueUses uses = uses_of(*here.function, *here.instruction, callee);
-    const bool once = uses.calls + uses.others <= 1;
+    const bool is_callers = uses.is_returned && !is_result_used_once(module_, *here.function);
+    const bool once = uses.calls + uses.others <= 1 && !is_callers;
     if (once != used_once || (!once && uses.others > 0)) continue;
     if (round_.comes_back(*here.function, *here.instruction, finding_).how != ComesBack::kNever) continue;
     for (const std::string& name : dtype_names(*origin.function, origin.instruction->range)) {
