@@ -109,9 +109,11 @@ namespace {
 bool may_run(const Instruction& call, const Function& function) {
   if (call.op != Op::kCall || !call.result) return false;
   if (call.name == function.key) return true;
+  // Each names what it asks the object for, and then the function that is likely.
   const bool is_by_name = call.name.starts_with(kAttributeCall) || call.name.starts_with(kVirtualCall);
+  const std::size_t scope = call.name.find("::") + 2;
   return is_by_name && (call.name.ends_with("::" + function.key) ||
-                        call.name.substr(kAttributeCall.size()) == method_name(function));
+                        std::string_view(call.name).substr(scope) == method_name(function));
 }
 
 bool is_result_used_once(const Module& module, const Function& function, int depth) {
