@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "analyzer/flow/edits/source_ranges.h"
 #include "analyzer/flow/program/watched_body.h"
 
 namespace dtype_guard::flow {
@@ -68,17 +69,11 @@ std::vector<Position> copies_of(const Function& function, const Position& where)
   });
 }
 
-bool is_inside(const SourceRange& inner, const SourceRange& outer) {
-  const auto begin = [](const SourceRange& each) { return std::pair(each.line, each.column); };
-  const auto end = [](const SourceRange& each) { return std::pair(each.end_line, each.end_column); };
-  return inner.file == outer.file && begin(inner) >= begin(outer) && end(inner) <= end(outer);
-}
-
 // Of several copies each takes the dtype of what it is made of: one may be wide on purpose.
 bool reads_inside(const Function& function, const SourceRange& range, const std::string& name) {
   return last_that(function,
                    [&](const Instruction& each) {
-                     return each.op == Op::kLoad && each.text == name && is_inside(each.range, range);
+                     return each.op == Op::kLoad && each.text == name && is_within(each.range, range);
                    })
       .has_value();
 }

@@ -123,20 +123,14 @@ void Candidates::judge(const Site& call, std::vector<Passed>& all) const {
     each.castable = each.castable && !is_written_into(*call.instruction, each.role);
     for (const FindingOperand& operand : finding_.operands) {
       if (operand.role != each.role || operand.dtypes.empty()) continue;
-      const auto is_half_name = [](const std::string& dtype) {
-        const auto known = parse_dtype(dtype);
-        return known && is_half(*known);
+      const auto some = [&](auto holds) {
+        return std::any_of(operand.dtypes.begin(), operand.dtypes.end(),
+                           [&](const std::string& each) { return is_dtype_that(each, holds); });
       };
-      const auto is_integer_name = [](const std::string& dtype) {
-        const auto known = parse_dtype(dtype);
-        return known && is_integral(*known);
-      };
-      if (std::any_of(operand.dtypes.begin(), operand.dtypes.end(), is_integer_name)) each.castable = false;
-      each.is_right = std::all_of(operand.dtypes.begin(), operand.dtypes.end(), is_half_name);
-      each.is_wide = std::any_of(operand.dtypes.begin(), operand.dtypes.end(), [&](const std::string& dtype) {
-        const auto known = parse_dtype(dtype);
-        return known && is_floating(*known) && !is_half(*known);
-      });
+      if (some(is_integral)) each.castable = false;
+      each.is_right = std::all_of(operand.dtypes.begin(), operand.dtypes.end(),
+                                  [](const std::string& each) { return is_dtype_that(each, is_half); });
+      each.is_wide = some([](Dtype each) { return is_floating(each) && !is_half(each); });
     }
   }
 }

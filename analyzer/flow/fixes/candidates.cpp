@@ -148,10 +148,7 @@ void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool use
 static bool is_of_integers(const Finding& finding) {
   const std::string role = finding.sinks.empty() ? "" : finding.sinks.front().role;
   return std::any_of(finding.operands.begin(), finding.operands.end(), [&](const auto& each) {
-    const auto is_integer = [](const std::string& dtype) {
-      const auto known = parse_dtype(dtype);
-      return known && is_integral(*known);
-    };
+    const auto is_integer = [](const std::string& dtype) { return is_dtype_that(dtype, is_integral); };
     const bool may_be_bool =
         std::find(each.accepts.begin(), each.accepts.end(), name(Dtype::kBool)) != each.accepts.end();
     return each.role == role && may_be_bool && !each.dtypes.empty() &&

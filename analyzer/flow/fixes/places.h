@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
+#include "analyzer/flow/edits/source_ranges.h"
 #include "analyzer/flow/ir/ir.h"
 #include "analyzer/flow/ir/mnemonics.h"
 
@@ -17,10 +17,14 @@ inline bool is_word(std::string_view text) {
 }
 
 inline bool inside(const SourceRange& inner, const SourceRange& outer) {
-  const auto begin = [](const SourceRange& each) { return std::pair(each.line, each.column); };
-  const auto end = [](const SourceRange& each) { return std::pair(each.end_line, each.end_column); };
-  return inner.file == outer.file && begin(inner) >= begin(outer) && end(inner) <= end(outer) &&
-         inner != outer;
+  return is_within(inner, outer) && inner != outer;
+}
+
+// Of the dtypes that a finding names.
+template <typename Holds>
+bool is_dtype_that(const std::string& name, Holds holds) {
+  const auto known = parse_dtype(name);
+  return known && holds(*known);
 }
 
 inline void add_once(std::vector<std::string>& into, const std::string& name) {

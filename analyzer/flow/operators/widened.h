@@ -1,3 +1,5 @@
+// A promotion beside a value of unknown dtype: a lower bound ("at least float32"), which some calls refuse
+// whatever the value turns out to be.
 #pragma once
 
 #include "analyzer/flow/values/origins.h"
