@@ -147,6 +147,7 @@ class FunctionLowering {
   ValueId negation(const Node& node);
   ValueId conditional(const Node& node);
   ValueId display(const Node& node);
+  ValueId repeated(const Node& list, const Node& times);
   ValueId comprehension(const Node& node);
   ValueId lambda(const Node& node);
   ValueId text(const Node& node);

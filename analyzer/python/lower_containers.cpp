@@ -28,6 +28,32 @@ void FunctionLowering::put_in(ValueId container, const Node& at, ValueId given, 
   builder_.store(place_in(container, {step, "", 0}), held);
 }
 
+// [a] * n: the same element any number of times.
+ValueId FunctionLowering::repeated(const Node& list, const Node& times) {
+  constexpr std::int64_t kMost = 64;
+  const std::vector<Node> elements = list.children();
+  const auto is_starred = [](const Node& each) { return each.is("list_splat"); };
+  if (std::any_of(elements.begin(), elements.end(), is_starred)) {
+    value(list);
+    value(times);
+    return builder_.unknown();
+  }
+  Arguments once;
+  for (const Node& each : elements) once.push_back({"", value(each)});
+  value(times);
+  const auto count = integer(times);
+  const auto size = static_cast<std::int64_t>(once.size());
+  if (count && *count * size <= kMost) {
+    Arguments all;
+    for (std::int64_t i = 0; i < *count; ++i) all.insert(all.end(), once.begin(), once.end());
+    return builder_.value(Op::kPack, "", std::move(all));
+  }
+  const ValueId made = builder_.value(Op::kPack, "", {});
+  for (const Argument& each : once)
+    builder_.store(place_in(made, {Place::Step::Kind::kAnyCell, "", 0}), each.value);
+  return made;
+}
+
 // x.extend(list), x += list
 void FunctionLowering::put_all_in(ValueId container, const Node& list) {
   if (const auto all = displayed(list)) {

@@ -310,9 +310,8 @@ ValueId FunctionLowering::operand(const Node& node) {
   return told->second.empty() ? given : builder_.op("number::" + told->second, {{"self", given}});
 }
 
-static bool is_list(const Node& node) {
-  return node.is("list") || node.is("list_comprehension") || node.is("tuple");
-}
+static bool is_display(const Node& node) { return node.is("list") || node.is("tuple"); }
+static bool is_list(const Node& node) { return node.is("list_comprehension") || is_display(node); }
 
 static bool is_negated(const Node& node) {
   return node.is("parenthesized_expression")
@@ -325,6 +324,8 @@ ValueId FunctionLowering::binary(const Node& node) {
   const Node first = node.field("left"), second = node.field("right");
   if (node.field("operator").text() == "+" && (is_list(first) || is_list(second)))
     return builder_.value(Op::kPack, "", {{"*", value(first)}, {"*", value(second)}});
+  if (node.field("operator").text() == "*" && (is_display(first) || is_display(second)))
+    return is_display(first) ? repeated(first, second) : repeated(second, first);
   if (node.field("operator").text() == "|" && (first.is("dictionary") || second.is("dictionary"))) {
     const ValueId made = builder_.op("copy_of", {{"", value(first)}});
     builder_.op("dict_update", {{"self", made}, {"other", value(second)}});

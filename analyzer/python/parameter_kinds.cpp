@@ -128,7 +128,9 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
   const bool optional = type && by_annotation(type, *function.file, modules, out);
   if (given) by_default(given, out);
   const bool absent = out.default_value && std::holds_alternative<flow::None>(*out.default_value);
-  if (optional && !absent && out.kind == ParameterKind::kObject) {
+  // `cache: Cache | None`: None is as good as left out.
+  if (optional && !given && out.kind == ParameterKind::kObject) out.default_value = flow::None{};
+  if (optional && given && !absent && out.kind == ParameterKind::kObject) {
     out.kind = ParameterKind::kOther;
     out.type.clear();
   }

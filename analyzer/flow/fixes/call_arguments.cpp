@@ -125,12 +125,12 @@ void Candidates::judge(const Site& call, std::vector<Passed>& all) const {
       if (operand.role != each.role || operand.dtypes.empty()) continue;
       const auto some = [&](auto holds) {
         return std::any_of(operand.dtypes.begin(), operand.dtypes.end(),
-                           [&](const std::string& each) { return is_dtype_that(each, holds); });
+                           [&](const std::string& name) { return is_dtype_that(name, holds); });
       };
       if (some(is_integral)) each.castable = false;
       each.is_right = std::all_of(operand.dtypes.begin(), operand.dtypes.end(),
-                                  [](const std::string& each) { return is_dtype_that(each, is_half); });
-      each.is_wide = some([](Dtype each) { return is_floating(each) && !is_half(each); });
+                                  [](const std::string& name) { return is_dtype_that(name, is_half); });
+      each.is_wide = some([](Dtype dtype) { return is_floating(dtype) && !is_half(dtype); });
     }
   }
 }

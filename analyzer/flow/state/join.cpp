@@ -155,9 +155,7 @@ class Joiner {
     if (some) {
       for (auto& [key, cell] : out->cells) cell = agree(cell) ? cell : weakened(cell);
     }
-    Several rests;
-    for (const HeapPointer& each : all) rests.push_back(&each->rest);
-    out->rest = values(rests);
+    out->rest = rest_of(all);
     for (const HeapPointer& each : all) out->may_be_shorter = out->may_be_shorter || each->may_be_shorter;
     for (std::size_t i = 1; i < all.size(); ++i) {
       registered(*out, *all[i]);
@@ -171,6 +169,19 @@ class Joiner {
   }
 
  private:
+  // What any element is. Where there is none yet, to read one throws: that way says nothing of what it is.
+  Value rest_of(const std::vector<HeapPointer>& all) const {
+    Several rests;
+    std::vector<Side> sides;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (all[i]->rest.is_bottom() && all[i]->cells.empty()) continue;
+      rests.push_back(&all[i]->rest);
+      sides.push_back(sides_[i]);
+    }
+    if (rests.size() == all.size()) return values(rests);
+    return rests.empty() ? Value() : Joiner(sides, symbols_).values(rests);
+  }
+
   Value joined(const Several& all) const {
     const bool no_matter = are_of_one_dtype(all);
     Value out;

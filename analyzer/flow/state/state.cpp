@@ -33,7 +33,9 @@ void note_conditions(Heap& heap, const Heap& before, SymbolSetId conditions, Sym
       const auto then = old->cells.find(key);
       value = under(value, then == old->cells.end() ? Value() : then->second, conditions, questions, symbols);
     }
-    out->rest = under(out->rest, old->rest, conditions, questions, symbols);
+    // An element of a list that had none before was put in by a round: to read it says that there was one.
+    const bool was_empty = old->rest.is_bottom() && old->cells.empty();
+    if (!was_empty) out->rest = under(out->rest, old->rest, conditions, questions, symbols);
     heap.change(id) = std::move(out);
     return true;
   });

@@ -1,6 +1,5 @@
 # run: go(Attention(64, 4, depth=2), x(2, 8, 64))
 # breaks: autocast
-# missed: what a list of parameters holds is one of several: only possible
 import torch
 import torch.nn as nn
 from flash_attn import flash_attn_func
