@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analyzer/flow/values/effort.h"
+
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
@@ -19,19 +21,24 @@ bool replace_everywhere(State& state, const Value& before, const Value& after) {
   std::vector<std::size_t> places;
   state.values.visit_where([](const NoSummary&) { return true; },
                            [&](std::size_t id, const Value& each) {
+                             Effort::note(Effort::Of::kEntry);
                              if (each.same(old)) places.push_back(id);
                              return true;
                            });
   for (const std::size_t id : places) state.values.change(id) = after;
   std::vector<HeapId> holders;
-  state.heap.visit_where([&](const HeldValues& held) { return held.may_hold(old); },
-                         [&](std::size_t id, const HeapPointer& object) {
-                           const auto holds = [&](const auto& entry) { return entry.second.same(old); };
-                           if (object && std::any_of(object->cells.begin(), object->cells.end(), holds)) {
-                             holders.push_back(static_cast<HeapId>(id));
-                           }
-                           return true;
-                         });
+  state.heap.visit_where(
+      [&](const HeldValues& held) {
+        Effort::note(Effort::Of::kLeaf);
+        return held.may_hold(old);
+      },
+      [&](std::size_t id, const HeapPointer& object) {
+        const auto holds = [&](const auto& entry) { return entry.second.same(old); };
+        if (object && std::any_of(object->cells.begin(), object->cells.end(), holds)) {
+          holders.push_back(static_cast<HeapId>(id));
+        }
+        return true;
+      });
   for (const HeapId id : holders) {
     for (auto& [key, cell] : state.change(id).cells) {
       if (cell.same(old)) cell = after;

@@ -1,5 +1,5 @@
-// What is evaluated in all, in steps. One in a large state takes longer, so that what the state has room for
-// counts as well. It is counted and not timed: every machine comes equally far.
+// What is evaluated in all, in steps. One in a large state may take longer: what is gone through of the state
+// counts as well (Effort). It is counted and not timed: every machine comes equally far.
 #pragma once
 
 #include <algorithm>
@@ -17,13 +17,13 @@ class Work {
     const std::size_t left = allowed_ - std::min(allowed_, done_);
     allowed_to_root_ = done_ + (is_last ? left : left / 2);
   }
-  void add_step(std::size_t objects) { done_ += kStep + objects; }
+  void add_step(std::size_t effort) { done_ += kStep + effort; }
   bool is_used_up() const { return done_ > allowed_; }
   bool is_used_up_by_root() const { return done_ > allowed_to_root_; }
   std::size_t steps() const { return done_ / kStep; }
 
  private:
-  static constexpr std::size_t kStep = 8192;  // as many objects take as long again
+  static constexpr std::size_t kStep = 8192;  // as much effort takes as long again
   static constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max() / kStep / 2;
   std::size_t done_ = 0, allowed_ = kMost * kStep, allowed_to_root_ = allowed_;
 };

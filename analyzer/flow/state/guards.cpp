@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "analyzer/flow/values/effort.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -72,6 +74,7 @@ bool has_both_ways(const Guards& guards, const Guard& guard) {
 }
 
 bool is_doubtful(const Guards& passed, const Guards& in_force, const SymbolSets& symbols) {
+  Effort::note(Effort::Of::kSymbol, passed.size() * (passed.size() + in_force.size()));
   return std::any_of(passed.begin(), passed.end(), [&](const Guard& one) {
     const auto excludes = [&](const Guard& other) {
       return !of_one_branch(one, other) && may_exclude(one, other, symbols) && !has_both_ways(passed, one) &&
@@ -115,6 +118,7 @@ void add_ways(Guards& guards, const std::vector<Alternative>& left, const std::v
 }
 
 Guards meet(const std::vector<const Guards*>& ways, const Meeting& meeting) {
+  for (const Guards* each : ways) Effort::note(Effort::Of::kEntry, each->size());
   const bool same = are_equal(ways);
   Guards out = same ? *ways.front() : united(ways);
   const Guards of_all = same ? Guards() : common(ways);
@@ -170,6 +174,7 @@ SymbolSets::Relation relation(SymbolSetId conditions, const Guards& guards, cons
   using Relation = SymbolSets::Relation;
   Relation out = Relation::kIndependent;
   if (!conditions) return out;
+  Effort::note(Effort::Of::kAnswer, guards.size());
   for (const Guard& guard : guards) {
     const Relation one = symbols.relation(conditions, guard.symbols);
     const bool own = one == Relation::kCorrelated && symbols.is_behind(conditions, guard.passage);

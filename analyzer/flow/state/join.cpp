@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "analyzer/flow/state/as_made.h"
+#include "analyzer/flow/values/effort.h"
 #include "analyzer/flow/values/ranks.h"
 
 namespace dtype_guard::flow {
@@ -144,6 +145,7 @@ class Joiner {
       }
       return Joiner(sides, symbols_).objects(there);
     }
+    Effort::note(Effort::Of::kCell, all.size() * first->cells.size());
     auto out = Shared<HeapObject>::make(*first);
     cells(all, *out);
     out->may_be_shorter = !have_the_same_keys(all);
@@ -288,10 +290,12 @@ void visit_where_they_differ(const std::vector<const State*>& ways, Array State:
   for (std::size_t i = 1; i < ways.size(); ++i) {
     (ways.front()->*array)
         .visit_differences(ways[i]->*array, [&](std::size_t id, const auto& a, const auto& b) {
+          Effort::note(Effort::Of::kEntry);
           if (!is_same(a, b)) differing.push_back(id);
           return true;
         });
   }
+  Effort::note(Effort::Of::kJoined, ways.size() * differing.size());
   std::sort(differing.begin(), differing.end());
   differing.erase(std::unique(differing.begin(), differing.end()), differing.end());
   std::for_each(differing.begin(), differing.end(), visit);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/flow/values/effort.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -80,6 +82,7 @@ HeapObject& State::change(HeapId id) {
   HeapPointer& slot = heap.change(id);
   // Nothing else sees it: a constructor that sets hundreds of fields must not copy them at each.
   if (slot && slot.has_one_owner()) return const_cast<HeapObject&>(*slot);
+  if (slot) Effort::note(Effort::Of::kCell, slot->cells.size());
   auto copy = slot ? Shared<HeapObject>::make(*slot) : Shared<HeapObject>::make();
   HeapObject& out = *copy;
   slot = std::move(copy);
@@ -96,13 +99,17 @@ void State::erase(HeapId id) {
 
 bool operator==(const State& a, const State& b) {
   const auto same_object = [](std::size_t, const HeapPointer& x, const HeapPointer& y) {
+    Effort::note(Effort::Of::kEntry);
     return x == y || (x && y && *x == *y);
   };
   return a.autocast == b.autocast && a.default_dtype == b.default_dtype && a.guards == b.guards &&
          a.tests == b.tests && a.ranks == b.ranks &&
          a.other_inputs_are_guessed == b.other_inputs_are_guessed && a.module_is_half == b.module_is_half &&
          a.values.visit_differences(b.values,
-                                    [](std::size_t, const Value& x, const Value& y) { return x == y; }) &&
+                                    [](std::size_t, const Value& x, const Value& y) {
+                                      Effort::note(Effort::Of::kEntry);
+                                      return x == y;
+                                    }) &&
          a.heap.visit_differences(b.heap, same_object);
 }
 

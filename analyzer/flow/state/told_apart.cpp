@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "analyzer/flow/state/state.h"
+#include "analyzer/flow/values/effort.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -44,7 +45,10 @@ class Identified {
 
 bool tells_apart_alike(const State& before, const State& now) {
   Identified values;
-  const auto note = [&](std::size_t, const auto& one, const auto& other) { return values.note(one, other); };
+  const auto note = [&](std::size_t, const auto& one, const auto& other) {
+    Effort::note(Effort::Of::kEntry);
+    return values.note(one, other);
+  };
   if (!before.values.visit_differences(now.values, note) || !before.heap.visit_differences(now.heap, note))
     return false;
   if (values.empty()) return true;
@@ -52,7 +56,10 @@ bool tells_apart_alike(const State& before, const State& now) {
              [](const NoSummary&) { return true; },
              [&](std::size_t id, const Value& each) { return !values.is_left(each, now.values[id]); }) &&
          before.heap.visit_where(
-             [&](const HeldValues& held) { return values.may_be_in(held); },
+             [&](const HeldValues& held) {
+               Effort::note(Effort::Of::kLeaf);
+               return values.may_be_in(held);
+             },
              [&](std::size_t id, const HeapPointer& each) { return !values.is_left(each, now.heap[id]); });
 }
 

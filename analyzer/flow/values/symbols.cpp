@@ -5,6 +5,8 @@
 #include <iterator>
 #include <utility>
 
+#include "analyzer/flow/values/effort.h"
+
 namespace dtype_guard::flow {
 namespace {
 
@@ -93,6 +95,7 @@ std::size_t SymbolSets::Hash::operator()(const Set& set) const {
 
 SymbolSets::Id SymbolSets::intern(Set set) {
   if (set.entries.empty()) set.passages.clear();
+  Effort::note(Effort::Of::kSymbol, set.entries.size() + set.passages.size());
   const auto [found, is_new] = ids_.try_emplace(std::move(set), static_cast<Id>(sets_.size()));
   if (!is_new) return found->second;
   Known known{&found->first, 0, 0};
@@ -124,6 +127,7 @@ SymbolSets::Id SymbolSets::of(Symbol symbol, Said said) {
 SymbolSets::Id SymbolSets::unite(Id a, Id b) {
   if (a == b || b == 0) return a;
   if (a == 0) return b;
+  Effort::note(Effort::Of::kUnited);
   const auto [known, is_new] = united_.try_emplace(both(a, b));
   if (!is_new) return known->second;
   Set out = met(*sets_[a].set, *sets_[b].set, [](auto& all, const Entry& x) { all.push_back(x); });
@@ -149,8 +153,9 @@ SymbolSets::Id SymbolSets::either(Id a, Id b) {
 }
 
 bool SymbolSets::has(Id set, Symbol symbol) const {
-  return std::any_of(entries(set).begin(), entries(set).end(),
-                     [&](const Entry& each) { return each.symbol == symbol; });
+  const auto at = std::lower_bound(entries(set).begin(), entries(set).end(), symbol,
+                                   [](const Entry& each, Symbol wanted) { return each.symbol < wanted; });
+  return at != entries(set).end() && at->symbol == symbol;
 }
 
 bool SymbolSets::rests_on(Id set, Nature nature) const { return (sets_[set].natures & bit(nature)) != 0; }
@@ -186,8 +191,14 @@ SymbolSets::Id SymbolSets::without_rounds(Id set) {
 }
 
 bool SymbolSets::share(Id a, Id b) const {
-  return std::any_of(entries(a).begin(), entries(a).end(),
-                     [&](const Entry& each) { return has(b, each.symbol); });
+  if (a == b) return a != 0;
+  auto x = entries(a).begin();
+  auto y = entries(b).begin();
+  while (x != entries(a).end() && y != entries(b).end()) {
+    if (x->symbol == y->symbol) return true;
+    ++(x->symbol < y->symbol ? x : y);
+  }
+  return false;
 }
 
 SymbolSets::Id SymbolSets::condition(Id set, bool is_true) {
@@ -228,6 +239,7 @@ bool SymbolSets::are_apart(Id a, Id b) const {
 SymbolSets::Relation SymbolSets::relation(Id a, Id b) const {
   const auto is_plain = [](const Entry& each) { return each.said <= Said::kDecides; };
   const bool together = (sets_[a].partners & sets_[b].natures) != 0;
+  Effort::note(Effort::Of::kSymbol, entries(a).size() + entries(b).size());
   Relation out = together ? Relation::kCorrelated : Relation::kIndependent;
   walk(
       entries(a), entries(b),

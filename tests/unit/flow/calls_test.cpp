@@ -239,6 +239,48 @@ TEST_CASE("each setting has its share of what all functions may take, the second
         "budget: it took more than half of what was left for all under autocast-bf16, bf16-fp32-buffers");
 }
 
+// Sixty undecided branches, each of which changes one of so many variables either way. What is evaluated is
+// the same however many there are, and each way copies all of them.
+std::string with_variables(int count) {
+  const auto variable = [&](int i) { return "v" + std::to_string(i % count); };
+  std::string out = "\nfunction wide\n  parameter x: tensor\n  variables v0";
+  for (int i = 1; i < count; ++i) out += ", " + variable(i);
+  out += "\nb0:\n  %1 = param 0\n";
+  for (int i = 0; i < 400; ++i) out += "  store " + variable(i) + ", %1\n";
+  int block = 0;
+  int value = 10;
+  for (int i = 0; i < 60; ++i) {
+    const std::string asked = std::to_string(value++), left = std::to_string(value++),
+                      right = std::to_string(value++);
+    const std::string one = std::to_string(block + 1), other = std::to_string(block + 2),
+                      next = std::to_string(block + 3);
+    out += "  %" + asked + " = call unseen()\n  branch %" + asked + " ? b" + one + " : b" + other + "\nb" +
+           one + ":\n  %" + left + " = const 1\n  store " + variable(i) + ", %" + left + "\n  jump b" + next +
+           "\nb" + other + ":\n  %" + right + " = const 2\n  store " + variable(i) + ", %" + right +
+           "\n  jump b" + next + "\nb" + next + ":\n";
+    block += 3;
+  }
+  return out +
+         "  %2 = const 2\n  %3 = pack(%2, %2)\n  %4 = op ones(%3)\n  %5 = op mul(%1, %4) ; 7:3-7:9\n"
+         "  %6 = sink flash(q=%5, k=%1, v=%1)\n  return\n";
+}
+
+TEST_CASE("what is copied and compared of a large state counts as steps do, and what that ends is named") {
+  LintOptions options{{"fp16"}, true};
+  options.work_budget = 12'000;
+  const AnalysisResult small = lint(with_variables(4), options);
+  CHECK(summary(small).size() == 1);
+  CHECK(small.not_analysed.empty());
+  const AnalysisResult large = lint(with_variables(400), options);
+  CHECK(large.findings.empty());
+  REQUIRE(large.not_analysed.size() == 1);
+  CHECK(large.not_analysed[0].function == "wide");
+  CHECK(large.not_analysed[0].reason == "budget: all functions together take more than they may under fp16");
+  CHECK(large.steps <= 2 * small.steps);
+  options.work_budget = 1'000'000;
+  CHECK(summary(lint(with_variables(400), options)) == summary(small));
+}
+
 TEST_CASE("calls that double at every level end in the budget, not in a hang") {
   std::string program;
   for (int i = 0; i < 40; ++i) {

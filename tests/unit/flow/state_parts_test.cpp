@@ -8,6 +8,7 @@
 #include "analyzer/flow/ir/text.h"
 #include "analyzer/flow/ir/text_cursor.h"
 #include "analyzer/flow/state/state.h"
+#include "analyzer/flow/values/effort.h"
 #include "tests/catch.h"
 
 namespace dtype_guard::flow {
@@ -194,6 +195,24 @@ TEST_CASE("of a value something is made once, so that places that hold it hold o
   CHECK(of_half.single()->uncertain);
   CHECK(made.of(half, weakened).same(of_half));
   CHECK_FALSE(made.of(alike, weakened).same(of_half));
+}
+
+TEST_CASE(
+    "effort: a shared object that changes is copied, with as much effort as it has cells; its own is not") {
+  State state;
+  HeapObject object;
+  for (int i = 0; i < 100; ++i) object.cells[{Key::Kind::kVariable, i}] = Value::none();
+  state.put(1, object);
+  Effort::take();
+  state.change(1).rest = Value::none();
+  CHECK(Effort::take() == 0);
+  State other = state;
+  other.change(1).rest = Value::unknown();
+  const std::size_t of_many = Effort::take();
+  Effort::note(Effort::Of::kCell, 100);
+  CHECK(of_many == Effort::take());
+  CHECK(!(state == other));
+  CHECK(Effort::take() > 0);
 }
 
 }  // namespace dtype_guard::flow

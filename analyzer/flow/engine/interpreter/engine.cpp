@@ -9,6 +9,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/passed_tests.h"
+#include "analyzer/flow/values/effort.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -18,9 +19,8 @@ constexpr int kMaxRounds = 3;  // of one function within its own evaluation
 // it had, so that it cannot go back and forth for ever.
 constexpr std::size_t kVisitsBeforeWidening = 12;
 constexpr std::size_t kMaxVisits = 64;
-// What a step costs grows with the undecided branches on the way more than with the state: measured on
-// programs with few and many of either.
-constexpr std::size_t kObjectsForGuard = 2048;
+// What an instruction takes longer for each undecided branch on the way to it: in parts of a step.
+constexpr std::size_t kOfGuard = 128;
 constexpr ValueId kResult = 0;  // where a finished activation has its result; no instruction has that id
 
 // Whether a function that is given back captured variables of that frame, which outlive the call with it.
@@ -122,6 +122,7 @@ Value Engine::call(std::uint32_t function, std::vector<Value> arguments, State& 
 
 void Engine::evaluate_root(std::uint32_t function, const RankFacts& proved, OtherCode others,
                            const RootCase& how) {
+  Effort::take();  // what was noted before is not the root's
   roots_.evaluate_root(function, proved, others, how);
 }
 
@@ -218,7 +219,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
     if (effects_.count_step() > options_.step_budget) {
       throw BudgetExceeded(fmt::format("more than {} instructions were evaluated", options_.step_budget));
     }
-    work_.add_step(ids_.count_of_objects() + kObjectsForGuard * state.guards.size());
+    work_.add_step(Effort::take() + kOfGuard * state.guards.size());
     if (work_.is_used_up()) throw BudgetExceeded("all functions together took more than they may");
     if (work_.is_used_up_by_root()) throw BudgetExceeded("it took more than half of what was left for all");
     switch (instruction.op) {
