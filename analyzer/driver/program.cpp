@@ -104,23 +104,33 @@ bool older(const std::string& a, const std::string& b) {
 }  // namespace
 
 namespace {
-// Evaluating C++ may take about as long as a compiler takes to read it, which goes by its size. Python is
-// read fast, and little of it is known before it is evaluated.
-constexpr std::size_t kLeastWork = 3'000'000;
-constexpr std::size_t kWorkForInstruction = 250;
+// Evaluating C++ may take about as long as a compiler takes to read it. That goes by the headers, of which
+// libtorch's alone take some seconds, and by what is in the user's functions. Python is read fast, and little
+// of it is known before it is evaluated.
+struct AllowedWork {
+  std::size_t least = 0, for_instruction = 0;
+};
+constexpr AllowedWork kForCxx = {800'000, 50};
+constexpr AllowedWork kForLibtorch = {3'000'000, 250};
 constexpr std::size_t kWorkForPython = 150'000'000;
 
-std::size_t work_for(const flow::Module& module) {
-  std::size_t work = kLeastWork;
+std::size_t work_for(const flow::Module& module, bool has_libtorch) {
+  const AllowedWork allowed = has_libtorch ? kForLibtorch : kForCxx;
+  std::size_t work = allowed.least;
   bool has_python = false;
   for (const flow::Function& function : module.functions) {
     if (source::is_python(file_of(module, function.range))) {
       has_python = true;
       continue;
     }
-    for (const flow::Block& block : function.blocks) work += kWorkForInstruction * block.instructions.size();
+    for (const flow::Block& block : function.blocks)
+      work += allowed.for_instruction * block.instructions.size();
   }
   return has_python ? work + kWorkForPython : work;
+}
+
+bool includes_libtorch(const FileSummary& summary) {
+  return !source::is_python(summary.source) && !summary.torch_version.empty();
 }
 }  // namespace
 
@@ -158,7 +168,7 @@ ProgramResult analyse_linked(LinkedProgram& linked, const std::vector<FileSummar
   flow::Module& module = linked.module;
   for (const FileSummary& each : summaries) note_problems(each, options, result.not_analysed);
   flow::AnalysisOptions analysis = analysis_options(summaries, options);
-  analysis.work_budget = work_for(module);
+  analysis.work_budget = work_for(module, std::any_of(summaries.begin(), summaries.end(), includes_libtorch));
   analysis.templates = sources_of_twins(module.files, text);
   analysis.memo = options.memo;
   if (options.before_root) {

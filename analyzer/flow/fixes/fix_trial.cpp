@@ -57,6 +57,7 @@ FixTrial::FixTrial(Module& module, const Program& unedited, const AnalysisOption
     for (const Block& block : function.blocks) size_ += block.instructions.size();
   }
   options_.step_budget = std::min(options_.step_budget, kSteps);
+  for_all_ = std::min(kStepsForAll, options.work_budget);
   options_.strict = true;  // a definite finding that becomes a possible one is not cured
   options_.refusals = true;
   if (options.contracts) contracts_ = *options.contracts;
@@ -152,7 +153,7 @@ const FixTrial::Verdict* FixTrial::verdict_before(const Functions& functions, st
 }
 
 std::size_t FixTrial::left_for_all() const {
-  return kStepsForAll - std::min(kStepsForAll, spent_on_others_ + spent_);
+  return for_all_ - std::min(for_all_, spent_on_others_ + spent_);
 }
 
 void FixTrial::Verdict::add(const Verdict& more) {
@@ -370,7 +371,7 @@ bool FixTrial::cures(const std::vector<CastEdit>& edits) {
     functions = edited.functions();
   }
   if (left_for_all() == 0) {
-    limit_ = fmt::format("to try the edits of all findings takes more than {} steps", kStepsForAll);
+    limit_ = fmt::format("to try the edits of all findings takes more than {} steps", for_all_);
     return false;
   }
   const std::vector<std::size_t> order = in_order();

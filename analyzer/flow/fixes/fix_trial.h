@@ -110,8 +110,9 @@ class FixTrial {
   std::size_t for_finding_ = 0;  // and for the edits that are tried
   std::size_t spent_ = 0;        // for this finding
   std::size_t spent_on_others_ = 0;
-  std::size_t size_ = 0;  // instructions of the program
-  std::set<Key> left_;    // operands of the finding that are still broken where inputs are as assumed
+  std::size_t for_all_ = 0;  // findings together: no more than the program itself may take
+  std::size_t size_ = 0;     // instructions of the program
+  std::set<Key> left_;       // operands of the finding that are still broken where inputs are as assumed
   std::set<std::uint32_t> unknowing_;  // roots that do not know what is cast to
   std::string limit_, objection_;
 };
