@@ -21,6 +21,7 @@
 #include "sanitizer/settings/options.h"
 #include "sanitizer/symbolize/findings.h"
 #include "sanitizer/symbolize/journals.h"
+#include "sanitizer/symbolize/refused_sources.h"
 #include "sanitizer/symbolize/unseen_calls.h"
 
 namespace dtype_guard::san {
@@ -230,7 +231,14 @@ class Run {
             ? fmt::format("no call to a watched kernel was {}", lost ? "recorded" : "seen")
             : fmt::format("{} {} to watched kernels{}", calls, calls == 1 ? "call" : "calls", kinds(report));
     return (lost ? "no findings recorded, but not all could be; " : "no findings; ") + seen +
-           not_seen(report) + stood_in(report) + unfinished(report);
+           not_seen(report) + stood_in(report) + sources_off(report) + unfinished(report);
+  }
+
+  static std::string sources_off(const Report& report) {
+    std::string text;
+    for (const NotAnalysed& entry : report.not_analysed)
+      if (entry.reason == kSourceOff) text += "; " + entry.detail;
+    return text;
   }
 
   static std::string stood_in(const Report& report) {

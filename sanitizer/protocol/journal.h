@@ -41,7 +41,8 @@
 //   exec     text path, u64 ns spent in records: all counts were written, the process is about to become
 //            another program. Where other frames follow it did not
 //   unseen   text function, u64 calls so far: of an extension module's, whose operands were not looked at
-//   source   text name, u32 on, text reason, u64 graph nodes created, u64 graph launches
+//   source   text name, u32 on, text reason, u64 graph nodes created, u64 graph launches,
+//              u32 off though what it watches is there (absent in 0.1)
 #pragma once
 
 #include <cstddef>

@@ -31,7 +31,8 @@ void write_source(Process& process, Scratch& scratch, const Source& source) {
       .u32(status.is_on ? 1 : 0)
       .text(status.reason.view())
       .u64(status.graph_nodes)
-      .u64(status.graph_launches);
+      .u64(status.graph_launches)
+      .u32(status.is_refused ? 1 : 0);
   (void)append_frame(process, frame, scratch);
 }
 

@@ -48,6 +48,7 @@ struct LookupAnswer {
 // What the report says in its line of sources.
 struct SourceStatus {
   bool is_on = false;
+  bool is_refused = false;   // off, though what it watches is in the process: its calls were not looked at
   TextBuffer<512> reason{};  // why it is off, or what it sees while it is on; empty: the text of its row
   std::uint64_t graph_nodes = 0;
   std::uint64_t graph_launches = 0;

@@ -19,6 +19,7 @@
 #include "sanitizer/symbolize/one_cause.h"
 #include "sanitizer/symbolize/opening.h"
 #include "sanitizer/symbolize/rank_differences.h"
+#include "sanitizer/symbolize/refused_sources.h"
 #include "sanitizer/symbolize/stacks.h"
 #include "sanitizer/symbolize/static_join.h"
 #include "sanitizer/symbolize/unknown_origin.h"
@@ -100,7 +101,8 @@ class Builder {
     }
   }
 
-  Report finish() {
+  Report finish(const std::vector<NotAnalysed>& of_all_processes) {
+    for (const NotAnalysed& entry : of_all_processes) report_.not_analysed.push_back(entry);
     for (const RankDifference& one : rank_differences(rank_calls_))
       report_.not_analysed.push_back(
           {one.place, "", "ranks-differ", fmt::format("{}: {}", one.api, one.detail)});
@@ -379,7 +381,7 @@ Report build_report(const std::vector<Journal>& journals, const ReportSettings& 
     const Journal* next = successor(journal, journals);
     if (next == nullptr || !has_nothing_to_say(journal)) builder.add(journal, next);
   }
-  Report report = builder.finish();
+  Report report = builder.finish(refused_sources(journals));
   settings.filter.apply(report);
   return report;
 }

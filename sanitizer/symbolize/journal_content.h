@@ -126,7 +126,8 @@ struct JournalCast {
 struct JournalSource {
   std::string name;
   bool on = false;
-  std::string reason;  // why it is off
+  bool is_refused = false;  // off in a process that has what it watches
+  std::string reason;       // why it is off
   std::uint64_t graph_nodes = 0;
   std::uint64_t graph_launches = 0;
 };

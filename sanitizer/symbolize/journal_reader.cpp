@@ -291,6 +291,7 @@ class Reader {
     source.reason = in.text();
     source.graph_nodes = in.u64();
     source.graph_launches = in.u64();
+    if (in.good() && !in.empty()) source.is_refused = in.u32() != 0;
     if (!in.good()) return false;
     std::erase_if(journal_.sources, [&](const JournalSource& known) { return known.name == source.name; });
     journal_.sources.push_back(std::move(source));

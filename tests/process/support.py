@@ -51,8 +51,8 @@ class Case(unittest.TestCase):
         message = super()._formatMessage(msg, standardMsg)
         if self.last_report is None:
             return message
-        said = {"calls": self.last_report["watched"]["calls"], "processes": self.last_report["watched"]["processes"],
-                "not_analysed": self.last_report["not_analysed"]}
+        said = {key: self.last_report["watched"][key] for key in ("calls", "processes", "sources")}
+        said["not_analysed"] = self.last_report["not_analysed"]
         return f"{message}\nthe last report of a run: {json.dumps(said)}"
 
     def setUp(self):

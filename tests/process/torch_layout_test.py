@@ -47,6 +47,20 @@ class Layout(Case):
                 self.assertRegex(source["why"], re.escape(reason))
                 self.assertEqual((report["findings"], report["watched"]["calls"].get("scaled_dot_product_attention", 0)), ([], 0))
 
+    def test_refused_in_one_of_two_processes(self):
+        """The line of sources says that it was on. What the other one called was not looked at, and that is said."""
+        script = f"FAKE_TORCH=silent '{BUILT['fake_torch']}' && FAKE_TORCH=right '{BUILT['fake_torch']}'"
+        done, report = self.run_command("sh", "-c", script)
+        self.assertEqual((done.returncode, done.stdout), (0, "called\ncalled\n"), done.stderr)
+        [source] = [one for one in report["watched"]["sources"] if one["name"] == "torch"]
+        self.assertTrue(source["on"], source)
+        [entry] = [one for one in report["not_analysed"] if one["reason"] == "source-off"]
+        self.assertRegex(entry["detail"], r"^torch, which was on elsewhere, was off in process \d+: no record came of an operator")
+        self.assertIn(entry["detail"], done.stderr)
+        self.assertEqual([one["count"] for one in report["findings"]], [1])
+        done, report = self.run_command("sh", "-c", script.replace("=right", "=silent"))
+        self.assertEqual([one for one in report["not_analysed"] if one["reason"] == "source-off"], [], done.stderr)
+
     def test_no_jump_slots(self):
         """No call goes through one: torch=calls is refused with the reason, auto is contracts and sees the call."""
         done, report = self.run_command(BUILT["fake_torch"], options=("--options=torch=calls",), FAKE_TORCH="right")

@@ -145,7 +145,7 @@ bool is_mapped() {
 bool status(SourceStatus& to);
 
 void arrived(Arrival& arrival) {
-  if (start() && state.load() == State::kOn) arrival.has_watched = true;
+  if (start()) arrival.has_watched = true;  // one in which it is refused says so, as one of Python's does
   SourceStatus now;
   if (arrival.joined && is_mapped() && status(now))
     arrival.said << (now.is_on ? "PyTorch is watched: " : "PyTorch is not watched: ") << now.reason.view();
@@ -201,6 +201,7 @@ bool status(SourceStatus& to) {
                      "which of libtorch's locks a fork has to hold";
       return true;
     case State::kRefused:
+      to.is_refused = true;
       to.reason << refusal;
       return true;
     default:
@@ -209,6 +210,7 @@ bool status(SourceStatus& to) {
         return true;
       }
       if (!is_mapped()) return false;
+      to.is_refused = true;
       to.reason
           << "libtorch came into the process later than dtype-san, and not by Python's import of torch where "
              "that is seen: none of its calls was looked at";
