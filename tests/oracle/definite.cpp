@@ -48,10 +48,10 @@ bool is_called_twice(const Module& module, const Instruction* inside) {
 std::vector<Call> calls_of(const Subject& subject, const Instruction* sink, const std::string& role) {
   std::vector<Call> out;
   for (const Run& run : subject.runs.runs) {
-    for (const Observation& seen : run.observations) {
-      if (seen.sink != sink) continue;
-      for (const Arrived& each : seen.operands) {
-        if (each.role == role) out.push_back({&run, &seen, &each});
+    for (const auto& seen : run.observations) {
+      if (seen->sink != sink) continue;
+      for (const Arrived& each : seen->operands) {
+        if (each.role == role) out.push_back({&run, seen.get(), &each});
       }
     }
   }
@@ -174,7 +174,8 @@ void count_found(const Subject& subject, const std::vector<Finding>& findings, b
   };
   std::map<std::pair<const Instruction*, std::string>, Met> met;
   for (const Run& run : subject.runs.runs) {
-    for (const Observation& seen : run.observations) {
+    for (const auto& one : run.observations) {
+      const Observation& seen = *one;
       const Api& api = *contracts().named(seen.sink->name, subject.world.torch_version, subject.world.device);
       for (const Arrived& each : seen.operands) {
         Met& here = met[{seen.sink, each.role}];

@@ -162,7 +162,8 @@ template <typename Predicate>
 Broken broken_in(const Runs& runs, const World& world, Predicate is_broken) {
   Broken out;
   for (const Run& run : runs.runs) {
-    for (const Observation& seen : run.observations) {
+    for (const auto& one : run.observations) {
+      const Observation& seen = *one;
       const Api* api = contracts().named(seen.sink->name, world.torch_version, world.device);
       for (const Arrived& each : seen.operands) {
         if (is_broken(*api, seen, each, world)) out.emplace(seen.sink->range.line, each.role);

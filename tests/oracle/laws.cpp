@@ -158,19 +158,19 @@ void check_law(std::size_t law, std::uint64_t seed, const Module& program, const
   static_assert(kLaws == std::size(kRewrites) + 1);
   const flow::AnalysisOptions& options = subject.options;
   Random random(seed);
-  const Calls before = broken_calls(program, options);
   if (law < std::size(kRewrites)) {
     const auto& [name, rewrite] = kRewrites[law];
     if (rewrite == with_own_dtypes && !takes_tensors_alone(program, subject.runs.passed)) return;
     const Module changed = rewrite(program, random);
     if (flow::print(changed) == flow::print(program)) return;  // nothing there to change
     ++tally.asked[std::string("law: ") + name];
-    const Calls after = broken_calls(changed, options);
+    const Calls before = broken_calls(program, options), after = broken_calls(changed, options);
     if (before != after)
       out.push_back({"laws", std::string(name) + ": breaks" + text(before) + ", then" + text(after)});
     return;
   }
   ++tally.asked["law: an unknown value"];
+  const Calls before = broken_calls(program, options);
   // A function that nothing is seen to call any more is a root.
   const Calls unknown =
       within(program.functions.back(), broken_calls(with_unknown(program, random), options));

@@ -57,22 +57,35 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
               std::size_t most) {
   Runs out;
   Choices choices;
-  const FunctionsByKey functions = functions_of(module);
-  const auto run_with = [&](Choices& others) {
-    Passed ignored;
-    return Machine(module, functions, contracts, world, others, ignored).run(root);
+  bool is_by_chance = false;
+  const PreparedModule prepared(module, contracts, world.torch_version, world.device);
+  const auto run_with = [&](Choices& others) { return Machine(module, prepared, world, others).run(root); };
+  // A run begins where the last one decided what it decides otherwise.
+  Machine::Checkpoints checkpoints;
+  const auto next_run = [&](Passed& passed) {
+    if (!checkpoints.empty()) {
+      if (!checkpoints.back().decides_once || !choices.changes_to_last(checkpoints.back().decided.at))
+        return Machine::go_on_from(checkpoints.back(), passed);
+      Machine::Checkpoint last = std::move(checkpoints.back());
+      checkpoints.pop_back();
+      return Machine::go_on_from(std::move(last), passed);
+    }
+    Machine machine(module, prepared, world, choices, is_by_chance ? nullptr : &checkpoints);
+    Run done = machine.run(root);
+    passed = machine.passed();
+    return done;
   };
   const auto run = [&] {
     Passed passed;
-    Run done = Machine(module, functions, contracts, world, choices, passed).run(root);
+    Run done = next_run(passed);
     if (done.end != End::kAssumedAway && is_handed_otherwise(done, choices, run_with)) {
       done.end = End::kAssumedAway;
       done.why = "an input is not what the setting hands in, and no check says so";
-      for (const Observation& each : done.observations) done.passed_by.insert(each.sink);
+      for (const auto& each : done.observations) done.passed_by.insert(each->sink);
     }
     if (done.end == End::kAssumedAway) {
       ++out.assumed_away;
-      ++out.assumptions[done.why];
+      ++out.assumptions[std::string(done.why)];
       out.makes_own_half = out.makes_own_half || done.makes_own_half;
       if (done.stopped_at) out.assumed_away_at.insert(done.stopped_at);
       out.assumed_away_at.insert(done.passed_by.begin(), done.passed_by.end());
@@ -86,7 +99,11 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
   while (!is_last && out.runs.size() + out.assumed_away < most) {
     run();
     is_last = !choices.next();
+    while (!is_last && !checkpoints.empty() && checkpoints.back().decided.at > choices.changed())
+      checkpoints.pop_back();
   }
+  checkpoints.clear();
+  is_by_chance = true;
   // Those that there was room for differ in their last decisions alone.
   const std::size_t some = is_last ? 0 : most / 3;
   for (std::size_t i = 0; i < some; ++i) {
@@ -96,7 +113,7 @@ Runs all_runs(const Module& module, const Function& root, const ContractSet& con
   leave_out_unfinished(out);
   out.are_all = is_last && out.open == 0 && !out.runs.empty();
   const Passed& passed = out.passed;
-  for (const auto& [key, each] : passed.arrivals) out.arrivals.insert(each);
+  out.arrivals.insert(passed.arrivals.begin(), passed.arrivals.end());
   out.all_throw =
       std::all_of(out.runs.begin(), out.runs.end(), [](const Run& each) { return each.end == End::kThrew; });
   for (const Run& each : out.runs) {

@@ -14,8 +14,8 @@ bool takes_itself(const Function& code) { return code.kind != flow::FunctionKind
 }  // namespace
 
 // Of the class itself, or of its bases, the nearest first.
-const Function* Machine::method(const std::string& class_name, std::string_view name) const {
-  std::vector<std::string> level = {class_name};
+const Function* Machine::method(std::string_view class_name, std::string_view name) const {
+  std::vector<std::string> level = {std::string(class_name)};
   for (int depth = 0; depth < 4 && !level.empty(); ++depth) {
     std::vector<std::string> above;
     for (const std::string& type : level) {
@@ -47,9 +47,9 @@ std::vector<Machine::Handed> Machine::spread(const Frame& frame, const Instructi
     const Object& held = objects_[all.id];
     if (name == kList) {
       for (std::size_t at = 0; at < held.count(); ++at)
-        out.push_back({"", read({all.id, "[" + std::to_string(at) + "]"})});
+        out.push_back({"", read({all.id, cell_of_element(at)})});
     } else {
-      for (const auto& [key, cell] : held.cells) out.push_back({key.substr(1), cell});
+      for (const auto& [key, cell] : held.cells) out.push_back({std::string(key.view().substr(1)), cell});
     }
   }
   return out;
@@ -59,10 +59,10 @@ std::vector<Machine::Handed> Machine::spread(const Frame& frame, const Instructi
 Value Machine::rest_of(flow::Rest rest, const std::vector<Handed>& left) {
   Object all;
   if (rest == flow::Rest::kPositional) all.kind = Object::Kind::kContainer;
-  if (rest == flow::Rest::kKeywords) all.type = flow::kDictionary;
+  if (rest == flow::Rest::kKeywords) all.type = Symbol(flow::kDictionary);
   for (const Handed& each : left) {
     if (each.name.empty() != (rest == flow::Rest::kPositional)) continue;
-    const std::string cell = each.name.empty() ? "[" + std::to_string(all.count()) + "]" : "." + each.name;
+    const Symbol cell = each.name.empty() ? cell_of_element(all.count()) : cell_of_field(each.name);
     all.cells[cell] = each.value;
   }
   return Value::at(Kind::kObject, make(std::move(all)));
@@ -112,7 +112,7 @@ std::vector<Value> Machine::bound(const Function& code, const std::vector<Handed
 
 // A lambda takes itself; a function that was found through a value does not.
 Value Machine::call_closure(const Value& closure, std::vector<Handed> given) {
-  const Function* body = is_closure(closure) ? find(objects_[closure.id].type) : nullptr;
+  const Function* body = is_closure(closure) ? find(objects_[closure.id].type.view()) : nullptr;
   if (!body) throw Stop{End::kOpen, "no closure"};
   if (!takes_itself(*body)) {
     given.erase(given.begin());
@@ -129,9 +129,8 @@ Value Machine::attribute_call(const Instruction& each, std::vector<Handed> given
   Value receiver = behind(given.at(0).value);
   if (receiver.is(Kind::kNone)) throw Stop{End::kThrew, "none has no methods"};
   if (!receiver.is(Kind::kObject)) throw Stop{End::kOpen, "a call of what has no methods"};
-  const auto& cells = objects_[receiver.id].cells;
-  if (const auto held = cells.find("." + std::string(name)); held != cells.end() && name != kItself) {
-    receiver = behind(held->second);
+  if (const Value* held = objects_[receiver.id].cells.find(cell_of_field(name)); held && name != kItself) {
+    receiver = behind(*held);
     given.front().value = receiver;
     name = kItself;
   }
@@ -142,7 +141,8 @@ Value Machine::attribute_call(const Instruction& each, std::vector<Handed> given
     for (std::size_t i = 1; i < given.size(); ++i) inputs.push_back(given[i].value);
     return library_forward(each, receiver, std::move(inputs));
   }
-  const Function* body = receiver.is(Kind::kObject) ? method(objects_[receiver.id].type, name) : nullptr;
+  const Function* body =
+      receiver.is(Kind::kObject) ? method(objects_[receiver.id].type.view(), name) : nullptr;
   if (!body) throw Stop{End::kThrew, "there is no such method"};
   return call(*body, bound(*body, given));
 }
@@ -161,7 +161,7 @@ Value Machine::call_instruction(Frame& frame, const Instruction& each) {
     const Value object = behind(given.at(0).value);
     if (object.is(Kind::kNone)) throw Stop{End::kThrew, "none has no methods"};
     if (!object.is(Kind::kObject)) throw Stop{End::kOpen, "a call of what has no methods"};
-    body = method(objects_[object.id].type, what.substr(0, split));
+    body = method(objects_[object.id].type.view(), what.substr(0, split));
     if (!body) body = find(std::string(what.substr(split + 2)));
   }
   return body ? call(*body, bound(*body, given)) : unknown_call(frame, each);

@@ -32,6 +32,31 @@ class Choices {
     for (const std::string& each : names) out.taken_[place_.at(each)].option = 0;
     return out;
   }
+  // What a run has decided until now, with which another one begins that differs in what follows alone.
+  struct Mark {
+    std::size_t at = 0;
+    std::map<std::string, std::size_t> named, place;
+  };
+  Mark mark() const { return {at_, named_, place_}; }
+  void return_to(const Mark& mark) {
+    at_ = mark.at;
+    named_ = mark.named;
+    place_ = mark.place;
+  }
+  std::size_t decided() const { return at_; }
+  // Which decision the run that begins takes otherwise than the one before.
+  std::size_t changed() const { return taken_.size() - 1; }
+  // Whether that is this one, of which no option is left.
+  bool changes_to_last(std::size_t at) const {
+    return at == changed() && taken_.back().option + 1 == taken_.back().options;
+  }
+  // Whether some decision since then could be taken otherwise.
+  bool may_change_since(std::size_t at) const {
+    for (; at < at_; ++at) {
+      if (taken_[at].option + 1 < taken_[at].options) return true;
+    }
+    return false;
+  }
   // Begins the next run; false when there is none.
   bool next() {
     taken_.resize(at_);

@@ -31,7 +31,7 @@ bool Machine::is_lost(const Function& code, const Instruction& made) {
 // By code that is not there, with tensors of any dtype: the engine takes them for what the setting hands in.
 // A thread of its own does not have the autocast of the one that made the lambda.
 void Machine::run_some_day(const Value& closure) {
-  const Function* body = find(objects_[closure.id].type);
+  const Function* body = find(objects_[closure.id].type.view());
   if (body && body->foreign) return;  // evaluated where it is called, and nowhere else
   if (!choices_.pick(2)) return;
   if (!body) throw Stop{End::kOpen, "no closure"};
@@ -44,7 +44,7 @@ void Machine::run_some_day(const Value& closure) {
     arguments.push_back(input(each));
   }
   const auto autocast = autocast_;
-  if (body->parameters.empty() && choices_.pick(2)) autocast_[world_.device].on = false;
+  if (body->parameters.empty() && choices_.pick(2)) autocast_.front().second.on = false;
   const Instruction* const running = running_;
   call(*body, std::move(arguments));
   running_ = running;

@@ -32,7 +32,7 @@ bool Machine::is_below(const Value& object, const Value& target, int depth) cons
          std::any_of(whole.registered.begin(), whole.registered.end(),
                      [&](const auto& each) { return is_below(each.value, target, depth + 1); }) ||
          std::any_of(whole.cells.begin(), whole.cells.end(),
-                     [&](const auto& each) { return is_below(each.second, target, depth + 1); });
+                     [&](const auto& each) { return is_below(each.value, target, depth + 1); });
 }
 
 void Machine::guess_object(const Value& object) {
@@ -55,7 +55,7 @@ void Machine::guess_conversion(const Value& target, Dtype dtype) {
 }
 
 void Machine::guess_call() {
-  const bool is_of_setting = autocast_[world_.device].is_of_setting;
+  const bool is_of_setting = autocast_.front().second.is_of_setting;
   if (violated_.empty() && !world_.is_named && has_half_module_ && is_of_setting)
     violated_ = kHalfUnderAutocast;
 }

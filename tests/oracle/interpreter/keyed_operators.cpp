@@ -7,43 +7,46 @@ namespace dtype_guard::oracle {
 namespace {
 using Kind = Value::Kind;
 
-bool is_of_dictionary(std::string_view name) {
-  return name == "dict_get" || name == "dict_pop" || name == "dict_has" || name == "dict_update";
+bool is_of_dictionary(What what) {
+  return what == What::kDictGet || what == What::kDictPop || what == What::kDictHas ||
+         what == What::kDictUpdate;
 }
 }  // namespace
 
 // The cell that a key is of: of a dictionary by its text, of a list by its number, from the end too.
-std::string Machine::cell_of_key(const Object& whole, const Value& key) {
+Symbol Machine::cell_of_key(const Object& whole, const Value& key) {
   if (whole.type == flow::kDictionary) {
     if (!key.is(Kind::kText)) throw Stop{End::kOpen, "a key that is no text"};
-    return "." + key.text;
+    return cell_of_field(key.text.view());
   }
   if (!key.is(Kind::kInteger)) throw Stop{End::kOpen, "an index that is no number"};
   const auto count = static_cast<std::int64_t>(whole.count());
   const std::int64_t at = key.number < 0 ? key.number + count : key.number;
   if (at < 0 || at >= count) throw Stop{End::kThrew, "no such element"};
-  return "[" + std::to_string(at) + "]";
+  return cell_of_element(static_cast<std::size_t>(at));
 }
 
 // What a key that is not there gives is stated, or none; a pop of it without that throws.
-Value Machine::dictionary_operation(const Frame& frame, const Instruction& each, const Value& dictionary) {
-  if (each.name == "dict_update") {
+Value Machine::dictionary_operation(const Frame& frame, const Prepared& prepared, const Value& dictionary) {
+  const Instruction& each = *prepared.instruction;
+  if (prepared.what == What::kDictUpdate) {
     const Value other = behind(*named(frame, each, "other"));
     if (!other.is(Kind::kObject)) throw Stop{End::kOpen, "no dictionary"};
     const auto added = objects_[other.id].cells;
     for (const auto& [key, cell] : added) objects_[dictionary.id].cells[key] = cell;
     return Value::of(Kind::kNone);
   }
-  auto& cells = objects_[dictionary.id].cells;
-  const auto cell = cells.find(cell_of_key(objects_[dictionary.id], behind(*named(frame, each, "index"))));
-  if (each.name == "dict_has") return Value::boolean(cell != cells.end());
+  Cells& cells = objects_[dictionary.id].cells;
+  const Symbol key = cell_of_key(objects_[dictionary.id], behind(*named(frame, each, "index")));
+  const Value* cell = cells.find(key);
+  if (prepared.what == What::kDictHas) return Value::boolean(cell != nullptr);
   const Value* otherwise = named(frame, each, "default");
-  if (cell == cells.end()) {
-    if (!otherwise && each.name == "dict_pop") throw Stop{End::kThrew, "no such key"};
+  if (!cell) {
+    if (!otherwise && prepared.what == What::kDictPop) throw Stop{End::kThrew, "no such key"};
     return otherwise ? *otherwise : Value::of(Kind::kNone);
   }
-  const Value out = cell->second;
-  if (each.name == "dict_pop") cells.erase(cell);
+  const Value out = *cell;
+  if (prepared.what == What::kDictPop) cells.erase(key);
   return out;
 }
 
@@ -59,57 +62,54 @@ Value Machine::part_of_tensor(const Instruction& each, const Value& whole, bool 
   return make(std::move(out));
 }
 
-bool Machine::keyed_operation(const Frame& frame, const Instruction& each, Value& out) {
-  const bool stores = each.name == "store_element";
-  if (!stores && each.name != "subscript" && !is_of_dictionary(each.name)) return false;
+Value Machine::keyed_operation(const Frame& frame, const Prepared& prepared) {
+  const Instruction& each = *prepared.instruction;
+  const bool stores = prepared.what == What::kStoreElement;
   const Value whole = behind(argument(frame, each, 0));
   if (whole.is(Kind::kNone)) throw Stop{End::kThrew, "none has no elements"};
-  if (is_of_dictionary(each.name)) {
-    if (!whole.is(Kind::kObject) || objects_[whole.id].type != flow::kDictionary)
+  if (is_of_dictionary(prepared.what)) {
+    if (!whole.is(Kind::kObject) || !(objects_[whole.id].type == flow::kDictionary))
       throw Stop{End::kOpen, "no dictionary"};
-    out = dictionary_operation(frame, each, whole);
-    return true;
+    return dictionary_operation(frame, prepared, whole);
   }
   const Value* index = named(frame, each, "index");
   const Value* key = index ? index : named(frame, each, "key");
   if (whole.is(Kind::kTensor) && !stores) {
     const bool is_slice = named(frame, each, "slice") != nullptr;
     if (!is_slice && !key) throw Stop{End::kOpen, "a part that nothing names"};
-    out = part_of_tensor(each, whole, is_slice);
-    return true;
+    return part_of_tensor(each, whole, is_slice);
   }
   if (!whole.is(Kind::kObject) || !key) throw Stop{End::kOpen, "an element of what has none"};
-  const std::string cell = cell_of_key(objects_[whole.id], behind(*key));
-  auto& cells = objects_[whole.id].cells;
+  const Symbol cell = cell_of_key(objects_[whole.id], behind(*key));
+  Cells& cells = objects_[whole.id].cells;
   if (stores) {
-    cells[cell] = *named(frame, each, "value");
-    out = Value::of(Kind::kNone);
-    return true;
+    const Value value = *named(frame, each, "value");
+    cells[cell] = value;
+    return Value::of(Kind::kNone);
   }
-  const auto found = cells.find(cell);
-  if (found == cells.end()) throw Stop{End::kThrew, "no such key"};
-  out = found->second;
-  return true;
+  const Value* found = cells.find(cell);
+  if (!found) throw Stop{End::kThrew, "no such key"};
+  return *found;
 }
 
 // Of two texts or two numbers.
-bool Machine::compared_operation(const Frame& frame, const Instruction& each, Value& out) const {
-  const auto given = [&](std::size_t at) -> const Value& { return behind(argument(frame, each, at)); };
-  if (each.name == flow::kTextOrder) {
-    out = Value::integer(given(0).text.compare(given(1).text));
-  } else if (each.name == flow::kTextLength) {
-    out = Value::integer(static_cast<std::int64_t>(given(0).text.size()));
-  } else if (each.name == flow::kSmallerOf) {
-    out = Value::integer(std::min(given(0).number, given(1).number));
-  } else if (each.name == flow::kLargerOf) {
-    out = Value::integer(std::max(given(0).number, given(1).number));
-  } else if (each.name == flow::kLoopEntered) {
-    if (!truth(given(0))) throw Stop{End::kAssumedAway, "a loop is not entered"};
-    out = Value::boolean(true);
-  } else {
-    return false;
+Value Machine::compared_operation(const Frame& frame, const Prepared& prepared) const {
+  const auto given = [&](std::size_t at) -> const Value& {
+    return behind(argument(frame, *prepared.instruction, at));
+  };
+  switch (prepared.what) {
+    case What::kTextOrder:
+      return Value::integer(given(0).text.view().compare(given(1).text.view()));
+    case What::kTextLength:
+      return Value::integer(static_cast<std::int64_t>(given(0).text.view().size()));
+    case What::kSmallerOf:
+      return Value::integer(std::min(given(0).number, given(1).number));
+    case What::kLargerOf:
+      return Value::integer(std::max(given(0).number, given(1).number));
+    default:
+      if (!truth(given(0))) throw Stop{End::kAssumedAway, "a loop is not entered"};
+      return Value::boolean(true);
   }
-  return true;
 }
 
 }  // namespace dtype_guard::oracle

@@ -2,29 +2,24 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 namespace dtype_guard::oracle {
 namespace {
 using flow::Op;
 using Kind = Value::Kind;
-constexpr int kMostSteps = 4000;
-constexpr int kMostCalls = 24;
 }  // namespace
 
-FunctionsByKey functions_of(const Module& module) {
-  FunctionsByKey out;
-  for (const Function& each : module.functions) out[each.key] = &each;
-  return out;
+Value& Cells::operator[](Symbol name) {
+  if (Value* known = find(name)) return *known;
+  const auto behind = std::find_if(all_.begin(), all_.end(),
+                                   [&](const Cell& each) { return name.view() < each.name.view(); });
+  return all_.insert(behind, {name, {}})->value;
 }
 
-Machine::Machine(const Module& module, const FunctionsByKey& functions, const ContractSet& contracts,
-                 const World& world, Choices& choices, Passed& passed)
-    : module_(module),
-      contracts_(contracts),
-      world_(world),
-      choices_(choices),
-      passed_(passed),
-      functions_(functions) {
+Machine::Machine(const Module& module, const PreparedModule& prepared, const World& world, Choices& choices,
+                 Checkpoints* checkpoints)
+    : module_(module), prepared_(prepared), world_(world), choices_(choices), checkpoints_(checkpoints) {
   constexpr std::size_t kMostOfARun = 64;  // tensors and objects, in most programs
   objects_.reserve(kMostOfARun);
   tensors_.reserve(kMostOfARun);
@@ -32,11 +27,21 @@ Machine::Machine(const Module& module, const FunctionsByKey& functions, const Co
   tensors_.emplace_back();
   const Dtype otherwise = world.device == "cpu" ? Dtype::kBFloat16 : Dtype::kFloat16;
   const bool on = world.autocast != Dtype::kUndefined;
-  autocast_[world.device] = {on, on ? world.autocast : otherwise, on};
+  autocast_of(world.device) = {on, on ? world.autocast : otherwise, on};
+}
+
+Machine::Autocast& Machine::autocast_of(std::string_view device) {
+  for (auto& [name, autocast] : autocast_) {
+    if (name == device) return autocast;
+  }
+  return autocast_.emplace_back(device, Autocast()).second;
 }
 
 void Passed::add(const Passed& run) {
-  arrivals.insert(run.arrivals.begin(), run.arrivals.end());
+  for (const Arrival& each : run.arrivals) {
+    const auto at = std::lower_bound(arrivals.begin(), arrivals.end(), each);
+    if (at == arrivals.end() || *at != each) arrivals.insert(at, each);
+  }
   instructions |= run.instructions;
   arms[0] |= run.arms[0];
   arms[1] |= run.arms[1];
@@ -44,29 +49,9 @@ void Passed::add(const Passed& run) {
   for (const auto& [line, taken] : run.phis) phis[line] |= taken;
 }
 
-const Function* Machine::find(const std::string& key) const {
-  const auto found = functions_.find(key);
-  return found == functions_.end() ? nullptr : found->second;
-}
-
-Run Machine::run(const Function& root) {
-  try {
-    const bool itself = root.kind == flow::FunctionKind::kMethod;
-    std::vector<Value> given(root.parameters.size() + itself);
-    if (itself) given[0] = instance_of(root.class_name);
-    call(root, std::move(given));
-    for (const Value& each : kept_) run_some_day(each);
-  } catch (const Stop& stop) {
-    run_.end = stop.end;
-    run_.why = stop.why;
-    if (stop.end == End::kThrew || stop.end == End::kAssumedAway) run_.stopped_at = running_;
-  }
-  // It was run on, so that it is known where it comes to.
-  if (!violated_.empty()) {
-    run_.end = End::kAssumedAway;
-    run_.why = violated_;
-  }
-  return std::move(run_);
+const Function* Machine::find(std::string_view key) const {
+  const auto found = prepared_.by_key.find(key);
+  return found == prepared_.by_key.end() ? nullptr : found->second;
 }
 
 Dtype Machine::dtype_of_input(const flow::Parameter& parameter) {
@@ -92,9 +77,9 @@ Value Machine::input(const flow::Parameter& parameter) {
     if (!parameter.by_reference) return value;
     Object slot;
     slot.kind = Object::Kind::kFrame;
-    slot.cells["v0"] = value;
+    slot.cells[cell_of_variable(0)] = value;
     Value out = Value::at(Kind::kReference, make(std::move(slot)));
-    out.text = "v0";
+    out.text = cell_of_variable(0);
     return out;
   };
   switch (parameter.kind) {
@@ -115,7 +100,8 @@ Value Machine::input(const flow::Parameter& parameter) {
       constexpr Form kForms[] = {{3, 2}, {1, 2}, {0, 0}, {1, 0}};
       const Form& form = kForms[choices_.pick(std::size(kForms))];
       for (int i = 0; i < form.length; ++i)
-        list.cells["[" + std::to_string(i) + "]"] = make(fresh(world_.inputs, form.rank, nullptr));
+        list.cells[cell_of_element(static_cast<std::size_t>(i))] =
+            make(fresh(world_.inputs, form.rank, nullptr));
       return Value::at(Kind::kObject, make(std::move(list)));
     }
     case ParameterKind::kDtype:
@@ -128,44 +114,6 @@ Value Machine::input(const flow::Parameter& parameter) {
       return by_reference(Value::integer(static_cast<std::int64_t>(choices_.pick(4)) - 1));
     default:
       throw Stop{End::kOpen, "a parameter of a kind that is not run"};
-  }
-}
-
-Value Machine::call(const Function& code, std::vector<Value> arguments) {
-  if (++depth_ > kMostCalls) throw Stop{End::kTooLong, "calls"};
-  Frame frame;
-  frame.code = &code;
-  Object variables;
-  variables.kind = Object::Kind::kFrame;
-  frame.variables = make(std::move(variables));
-  frame.arguments = std::move(arguments);
-  std::size_t results = 1;
-  for (const flow::Block& each : code.blocks) results += each.instructions.size();
-  frame.values.reserve(results);
-  frame.made.reserve(results);
-  for (;;) {
-    const flow::Block& block = code.blocks.at(frame.block);
-    for (const Instruction& each : block.instructions) {
-      if (++steps_ > kMostSteps) throw Stop{End::kTooLong, "steps"};
-      running_ = &each;
-      if (each.op == Op::kUnreachable) running_ = frame.branch;
-      if (each.op == Op::kUnreachable) throw Stop{End::kThrew, "unreachable"};
-      if (each.op == Op::kReturn) {
-        --depth_;
-        return each.args.empty() ? Value() : argument(frame, each, 0);
-      }
-      if (each.op == Op::kJump || each.op == Op::kBranch) {
-        const bool first = each.op == Op::kJump || truth(argument(frame, each, 0));
-        if (each.op == Op::kBranch) {
-          frame.branch = &each;
-          Passed::note(passed_.arms[first ? 0 : 1], each);
-        }
-        frame.block = each.targets.at(first ? 0 : 1);
-        break;
-      }
-      step(frame, each);
-      Passed::note(passed_.instructions, each);
-    }
   }
 }
 
@@ -211,7 +159,7 @@ Value Machine::constant(const flow::Constant& constant) const {
     Value operator()(double) const { return Value::of(Kind::kReal); }
     Value operator()(const std::string& value) const {
       Value out = Value::of(Kind::kText);
-      out.text = value;
+      out.text = Symbol(value);
       return out;
     }
     Value operator()(Dtype value) const { return Value::a_dtype(value); }
@@ -219,7 +167,8 @@ Value Machine::constant(const flow::Constant& constant) const {
   return std::visit(Make{}, constant);
 }
 
-void Machine::step(Frame& frame, const Instruction& each) {
+void Machine::step(Frame& frame, const Prepared& prepared) {
+  const Instruction& each = *prepared.instruction;
   Value out;
   switch (each.op) {
     case Op::kConst:
@@ -242,11 +191,11 @@ void Machine::step(Frame& frame, const Instruction& each) {
       out = latest(frame, each);
       break;
     case Op::kOperator:
-      out = operation(frame, each);
+      out = operation(frame, prepared);
       break;
     case Op::kDtypeOf:
       out = Value::a_dtype(tensor_of(argument(frame, each, 0)).dtype);
-      if (tensor_of(argument(frame, each, 0)).is_as_told) out.text = kTold;
+      if (tensor_of(argument(frame, each, 0)).is_as_told) out.text = told();
       break;
     case Op::kOptions: {
       const Value* dtype = named(frame, each, "dtype");
@@ -275,7 +224,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
     }
     case Op::kObject: {
       Object object;
-      object.type = each.name;
+      object.type = Symbol(each.name);
       out = Value::at(Kind::kObject, make(std::move(object)));
       break;
     }
@@ -286,16 +235,16 @@ void Machine::step(Frame& frame, const Instruction& each) {
       Object list;
       list.kind = Object::Kind::kContainer;
       for (std::size_t i = 0; i < each.args.size(); ++i)
-        list.cells["[" + std::to_string(i) + "]"] = argument(frame, each, i);
+        list.cells[cell_of_element(i)] = argument(frame, each, i);
       out = Value::at(Kind::kObject, make(std::move(list)));
       break;
     }
     case Op::kClosure: {
       Object closure;
       closure.kind = Object::Kind::kClosure;
-      closure.type = each.name;
+      closure.type = Symbol(each.name);
       for (std::size_t i = 0; i < each.args.size(); ++i)
-        closure.cells["." + each.args[i].name] = argument(frame, each, i);
+        closure.cells[cell_of_field(each.args[i].name)] = argument(frame, each, i);
       out = Value::at(Kind::kObject, make(std::move(closure)));
       if (is_lost(*frame.code, each)) run_some_day(out);
       break;
@@ -305,7 +254,8 @@ void Machine::step(Frame& frame, const Instruction& each) {
       if (!owner.is(Kind::kObject)) throw Stop{End::kOpen, "registered with nothing"};
       out = behind(argument(frame, each, 1));
       if (out.is(Kind::kTensor)) tensors_[out.id].is_owned = true;
-      register_with(objects_[owner.id], {each.name, std::get<std::string>(each.constant), out});
+      register_with(objects_[owner.id],
+                    {Symbol(each.name), Symbol(std::get<std::string>(each.constant)), out});
       break;
     }
     case Op::kRetype: {
@@ -339,7 +289,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
       break;
     }
     case Op::kSetAutocast: {
-      Autocast& autocast = autocast_[each.name.empty() ? world_.device : each.name];
+      Autocast& autocast = autocast_of(each.name.empty() ? world_.device : each.name);
       if (const Value* dtype = named(frame, each, "dtype")) autocast.dtype = behind(*dtype).dtype;
       if (const Value* on = named(frame, each, "on")) autocast.on = truth(*on);
       autocast.is_of_setting = autocast.is_of_setting && autocast.on;
@@ -363,7 +313,7 @@ void Machine::step(Frame& frame, const Instruction& each) {
       if (!truth(argument(frame, each, 0))) throw Stop{End::kThrew, "a check"};
       break;
     case Op::kSink:
-      out = sink(frame, each);
+      out = sink(frame, prepared);
       break;
     case Op::kDiscard:
       break;

@@ -5,18 +5,23 @@
 
 #include <bitset>
 #include <cstdint>
+#include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "analyzer/flow/ir/ir.h"
 #include "rules/contracts/contract.h"
 #include "rules/operators/operators.h"
 #include "tests/oracle/interpreter/choices.h"
+#include "tests/oracle/interpreter/prepared.h"
+#include "tests/oracle/interpreter/symbols.h"
 
 namespace dtype_guard::oracle {
 
@@ -80,7 +85,7 @@ struct Value {
   Kind kind = Kind::kNothing;
   std::int64_t number = 0;
   Dtype dtype = Dtype::kUndefined;
-  std::string text;  // of a text; of a reference the cell; of a dtype kTold where a constructor was handed it
+  Symbol text;  // of a text; of a reference the cell; of a dtype told() where a constructor was handed it
   std::size_t id = 0;  // tensor, object or saved state
   static Value of(Kind kind) { return {kind, 0, Dtype::kUndefined, {}, 0}; }
   static Value boolean(bool value) { return {Kind::kBool, value, Dtype::kUndefined, {}, 0}; }
@@ -90,15 +95,46 @@ struct Value {
   bool is(Kind wanted) const { return kind == wanted; }
 };
 
-inline constexpr const char* kTold = "told";
+inline Symbol told() {
+  static const Symbol out("told");
+  return out;
+}
+
+// What an object has in each cell, in the order of their names.
+class Cells {
+ public:
+  struct Cell {
+    Symbol name;
+    Value value;
+  };
+  auto begin() { return all_.begin(); }
+  auto end() { return all_.end(); }
+  auto begin() const { return all_.begin(); }
+  auto end() const { return all_.end(); }
+  // Null where there is none.
+  Value* find(Symbol name) { return const_cast<Value*>(std::as_const(*this).find(name)); }
+  const Value* find(Symbol name) const {
+    for (const Cell& each : all_) {
+      if (each.name == name) return &each.value;
+    }
+    return nullptr;
+  }
+  Value& operator[](Symbol name);
+  void erase(Symbol name) {
+    std::erase_if(all_, [&](const Cell& each) { return each.name == name; });
+  }
+
+ private:
+  std::vector<Cell> all_;
+};
 
 struct Object {
   enum class Kind : std::uint8_t { kFrame, kInstance, kContainer, kClosure };
   Kind kind = Kind::kInstance;
-  std::string type;                    // class; of a closure the function
-  std::map<std::string, Value> cells;  // "v3" a variable, ".field", "[0]"
+  Symbol type;  // class; of a closure the function
+  Cells cells;  // "v3" a variable, ".field", "[0]"
   struct Registered {
-    std::string kind, name;
+    Symbol kind, name;
     Value value;
   };
   std::vector<Registered> registered;  // tensors and objects that a conversion of the module reaches
@@ -126,11 +162,11 @@ enum class End : std::uint8_t {
 };
 struct Run {
   End end = End::kReturned;
-  std::string why;
+  std::string_view why;
   const Instruction* stopped_at = nullptr;  // what threw, or the branch that led to a throw
-  std::vector<Observation> observations;
-  bool makes_own_half = false;  // and is not as assumed for that
-  Instructions passed_by;       // the calls that it came to since it is not as assumed
+  std::vector<std::shared_ptr<const Observation>> observations;  // shared by runs that begin alike
+  bool makes_own_half = false;                                   // and is not as assumed for that
+  Instructions passed_by;  // the calls that it came to since it is not as assumed
   struct Differing {
     std::string choice;
     Dtype dtype;
@@ -148,7 +184,7 @@ struct Arrival {
 // Of one run or of all: what arrived at probes, behind which instructions one went on, which arms of branches
 // that one took, and by which arms a phi was come to; by line.
 struct Passed {
-  std::unordered_map<std::uint64_t, Arrival> arrivals;
+  std::vector<Arrival> arrivals;  // of all runs each once, in order; of one run as they came
   Lines instructions, arms[2];
   Lines no_tensors;                   // probes at which something else arrived
   std::map<int, std::uint64_t> phis;  // a bit for each argument
@@ -157,28 +193,50 @@ struct Passed {
   static bool has(const Lines& lines, const Instruction& each) { return lines.test(line_of(each)); }
 };
 
-// The functions of a module by their keys, for all its runs.
-using FunctionsByKey = std::unordered_map<std::string_view, const Function*>;
-FunctionsByKey functions_of(const Module& module);
+// A copy of which has room for what is made next.
+template <typename T>
+class Roomy : public std::vector<T> {
+ public:
+  Roomy() = default;
+  Roomy(const Roomy& other) : std::vector<T>() {
+    constexpr std::size_t kRoom = 12;
+    this->reserve(other.size() + kRoom);
+    this->insert(this->end(), other.begin(), other.end());
+  }
+  Roomy(Roomy&&) noexcept = default;
+  Roomy& operator=(const Roomy&) = delete;
+  Roomy& operator=(Roomy&&) noexcept = default;
+  ~Roomy() = default;
+};
 
 class Machine {
  public:
-  Machine(const Module& module, const FunctionsByKey& functions, const ContractSet& contracts,
-          const World& world, Choices& choices, Passed& passed);
+  // Where runs can go on: before an instruction of the root that decides something.
+  struct Checkpoint;
+  using Checkpoints = std::deque<Checkpoint>;
+
+  Machine(const Module& module, const PreparedModule& prepared, const World& world, Choices& choices,
+          Checkpoints* checkpoints = nullptr);
   Run run(const Function& root);
+  // The run whose beginning is that of an earlier one.
+  static Run go_on_from(Checkpoint checkpoint, Passed& passed);
+  const Passed& passed() const { return passed_; }
 
  private:
   struct Stop {
     End end;
-    std::string why;
+    std::string_view why;
   };
   struct Autocast {
     bool on = false;
     Dtype dtype = Dtype::kUndefined;
     bool is_of_setting = false;  // and the code did not turn it off since
   };
+  using Autocasts = std::vector<std::pair<std::string_view, Autocast>>;
+  Autocast& autocast_of(std::string_view device);
   struct Frame {
     const Function* code = nullptr;
+    const PreparedFunction* prepared = nullptr;
     std::size_t variables = 0;  // an object
     std::vector<Value> values;
     std::vector<int> made;  // after how many steps each value was
@@ -188,7 +246,7 @@ class Machine {
   };
   struct Location {
     std::size_t object = 0;
-    std::string cell;
+    Symbol cell;
   };
   struct Target {
     bool is_location = false;
@@ -199,7 +257,13 @@ class Machine {
 
   // machine.cpp
   Value call(const Function& code, std::vector<Value> arguments);
-  void step(Frame& frame, const Instruction& each);
+  Frame enter(const Function& code, std::vector<Value> arguments);
+  Value go_on(Frame& frame, const std::size_t* kept_at, bool is_root);
+  Run finish(Frame& frame, const std::size_t* kept_at);
+  Run ended(const Stop& stop);
+  bool decides(const Frame& frame, const Prepared& prepared) const;
+  static bool decides_once(const Frame& frame, const Prepared& prepared);
+  void step(Frame& frame, const Prepared& prepared);
   Value input(const flow::Parameter& parameter);
   Dtype dtype_of_input(const flow::Parameter& parameter);
   Value constant(const flow::Constant& constant) const;
@@ -207,14 +271,14 @@ class Machine {
   const Value* named(const Frame& frame, const Instruction& each, std::string_view name) const;
   const Value& latest(const Frame& frame, const Instruction& phi);
   bool truth(const Value& value) const;
-  const Function* find(const std::string& key) const;
+  const Function* find(std::string_view key) const;
 
   // calls.cpp
   struct Handed {
     std::string name;  // empty: by position
     Value value;
   };
-  const Function* method(const std::string& class_name, std::string_view name) const;
+  const Function* method(std::string_view class_name, std::string_view name) const;
   std::vector<Handed> spread(const Frame& frame, const Instruction& each) const;
   Value rest_of(flow::Rest rest, const std::vector<Handed>& left);
   std::vector<Value> bound(const Function& code, const std::vector<Handed>& given);
@@ -254,17 +318,17 @@ class Machine {
   void write_elements(const Value& target, const Value& given);
   void retype(const Value& target, Dtype dtype, const Instruction& each);
   static void register_with(Object& owner, const Object::Registered& entry);
-  Value instance_of(const std::string& class_name);
+  Value instance_of(std::string_view class_name);
   Value handed_to_constructor(const flow::Parameter& parameter);
-  void call_a_setter(const Value& object, const std::string& class_name);
+  void call_a_setter(const Value& object, std::string_view class_name);
   void apply_setting(const Value& object);
 
   // operators.cpp
-  Value operation(Frame& frame, const Instruction& each);
-  bool scalar_operation(Frame& frame, const Instruction& each, Value& out);
+  Value operation(Frame& frame, const Prepared& prepared);
+  bool scalar_operation(Frame& frame, const Prepared& prepared, Value& out);
   Value tensor_operation(Frame& frame, const Instruction& each, const Operator& op);
   Value cast(Frame& frame, const Instruction& each);
-  Value sink(Frame& frame, const Instruction& each);
+  Value sink(Frame& frame, const Prepared& prepared);
   std::optional<Tensor> described(const Value& value) const;
   Value probe(Frame& frame, const Instruction& each);
   struct Given {
@@ -283,11 +347,11 @@ class Machine {
   OperatorContext context() const;
 
   // keyed_operators.cpp
-  static std::string cell_of_key(const Object& whole, const Value& key);
-  Value dictionary_operation(const Frame& frame, const Instruction& each, const Value& dictionary);
+  static Symbol cell_of_key(const Object& whole, const Value& key);
+  Value dictionary_operation(const Frame& frame, const Prepared& prepared, const Value& dictionary);
   Value part_of_tensor(const Instruction& each, const Value& whole, bool is_slice);
-  bool keyed_operation(const Frame& frame, const Instruction& each, Value& out);
-  bool compared_operation(const Frame& frame, const Instruction& each, Value& out) const;
+  Value keyed_operation(const Frame& frame, const Prepared& prepared);
+  Value compared_operation(const Frame& frame, const Prepared& prepared) const;
 
   // library_modules.cpp
   Value library_module(const Instruction& each);
@@ -295,18 +359,19 @@ class Machine {
   Value library_forward(const Instruction& each, const Value& module, std::vector<Value> inputs);
 
   const Module& module_;
-  const ContractSet& contracts_;
+  const PreparedModule& prepared_;
   const World& world_;
   Choices& choices_;
-  Passed& passed_;
+  Checkpoints* checkpoints_;
+  Passed passed_;
   const Instruction* running_ = nullptr;
-  const FunctionsByKey& functions_;
-  std::vector<Object> objects_;
-  std::vector<Tensor> tensors_;
-  std::map<std::string, Autocast> autocast_;  // by device
+  bool has_ended_ = false;  // in a check or a throw of the root
+  Roomy<Object> objects_;
+  Roomy<Tensor> tensors_;
+  Autocasts autocast_;  // by device, that of the setting first
   Dtype default_dtype_ = Dtype::kFloat32;
   struct Saved {
-    std::map<std::string, Autocast> autocast;
+    Autocasts autocast;
     Dtype default_dtype;
   };
   std::vector<Saved> saved_;
@@ -316,8 +381,16 @@ class Machine {
   bool has_input_without_dimensions_ = false;
   Value own_object_;  // that the root is a method of
   bool has_half_module_ = false;
-  std::string violated_;  // the first assumption that the run is not as
+  std::string_view violated_;  // the first assumption that the run is not as
   Run run_;
+};
+
+struct Machine::Checkpoint {
+  Machine machine;
+  Frame frame;
+  std::size_t instruction;  // in the block
+  Choices::Mark decided;
+  bool decides_once;
 };
 
 }  // namespace dtype_guard::oracle

@@ -13,7 +13,7 @@ constexpr int kMostNested = 3;  // containers of containers are copied with what
 
 std::size_t Object::count() const {
   std::size_t out = 0;
-  for (const auto& [key, cell] : cells) out += key.starts_with("[");
+  for (const auto& [key, cell] : cells) out += key.is_element();
   return out;
 }
 
@@ -39,9 +39,8 @@ Tensor Machine::fresh(Dtype dtype, int rank, const Instruction* by) {
 const Value& Machine::behind(const Value& value) const {
   const Value* at = &value;
   for (int i = 0; i < kMostPointers && at->is(Kind::kReference); ++i) {
-    const auto cell = objects_[at->id].cells.find(at->text);
-    if (cell == objects_[at->id].cells.end()) throw Stop{End::kOpen, "read before it was written"};
-    at = &cell->second;
+    at = objects_[at->id].cells.find(at->text);
+    if (!at) throw Stop{End::kOpen, "read before it was written"};
   }
   return *at;
 }
@@ -53,10 +52,9 @@ Tensor& Machine::tensor_of(const Value& value) {
 }
 
 Value Machine::read(const Location& location) const {
-  const auto& cells = objects_[location.object].cells;
-  const auto found = cells.find(location.cell);
-  if (found == cells.end()) throw Stop{End::kOpen, "read before it was written"};
-  return found->second;
+  const Value* found = objects_[location.object].cells.find(location.cell);
+  if (!found) throw Stop{End::kOpen, "read before it was written"};
+  return *found;
 }
 
 Machine::Target Machine::resolve(const Frame& frame, const flow::Place& place) {
@@ -71,7 +69,7 @@ Machine::Target Machine::resolve(const Frame& frame, const flow::Place& place) {
     }
   } else {
     at.is_location = true;
-    at.location = {frame.variables, "v" + std::to_string(place.variable)};
+    at.location = {frame.variables, cell_of_variable(place.variable)};
   }
   for (const flow::Place::Step& step : place.path) {
     const Value from = behind(at.is_location ? read(at.location) : at.direct);
@@ -87,8 +85,7 @@ Machine::Target Machine::resolve(const Frame& frame, const flow::Place& place) {
         if (count == 0) throw Stop{End::kThrew, "no element"};
         index = choices_.pick(count);
       }
-      next.location.cell =
-          step.kind == StepKind::kField ? "." + step.field : "[" + std::to_string(index) + "]";
+      next.location.cell = step.kind == StepKind::kField ? cell_of_field(step.field) : cell_of_element(index);
       if (step.kind == StepKind::kCell && index >= count) throw Stop{End::kThrew, "no such element"};
     } else if (from.is(Kind::kTensor)) {
       next.direct = from;
@@ -178,9 +175,9 @@ void Machine::register_with(Object& owner, const Object::Registered& entry) {
 
 // The object that a method is run on: as its constructor leaves it, and then in the dtypes of the setting,
 // where the code did not convert it itself. float32 in a setting says that it was not converted.
-Value Machine::instance_of(const std::string& class_name) {
+Value Machine::instance_of(std::string_view class_name) {
   Object fresh;
-  fresh.type = class_name;
+  fresh.type = Symbol(class_name);
   const Value out = Value::at(Kind::kObject, make(std::move(fresh)));
   for (const Function& each : module_.functions) {
     if (each.kind != flow::FunctionKind::kConstructor || each.class_name != class_name) continue;
@@ -200,19 +197,19 @@ Value Machine::handed_to_constructor(const flow::Parameter& parameter) {
   if (parameter.kind == flow::ParameterKind::kTensor) return make(fresh(world_.inputs, 2, nullptr));
   if (parameter.kind != flow::ParameterKind::kDtype) return input(parameter);
   constexpr std::array kDtypes = {Dtype::kFloat32, Dtype::kFloat16, Dtype::kBFloat16};
-  const Dtype told = kDtypes[choices_.pick(kDtypes.size())];
-  if (world_.autocast == Dtype::kUndefined && told != world_.parameters)
+  const Dtype chosen = kDtypes[choices_.pick(kDtypes.size())];
+  if (world_.autocast == Dtype::kUndefined && chosen != world_.parameters)
     violated_ = "a constructor is told another dtype than that of the setting's parameters";
-  Value out = Value::a_dtype(told);
-  out.text = kTold;
+  Value out = Value::a_dtype(chosen);
+  out.text = told();
   return out;
 }
 
 // One of the setters was called before a root runs, with what the setting hands in.
-void Machine::call_a_setter(const Value& object, const std::string& class_name) {
+void Machine::call_a_setter(const Value& object, std::string_view class_name) {
   std::vector<const Function*> setters;
   for (const Function& each : module_.functions) {
-    if (each.class_name == class_name && each.name.starts_with(class_name + "::" + kSetter))
+    if (each.class_name == class_name && each.name.starts_with(std::string(class_name) + "::" + kSetter))
       setters.push_back(&each);
   }
   if (setters.empty()) return;

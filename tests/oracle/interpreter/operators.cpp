@@ -32,78 +32,97 @@ bool same(const Value& a, const Value& b) {
 OperatorContext Machine::context() const {
   OperatorContext out;
   out.device = world_.device;
-  const Autocast& autocast = autocast_.at(world_.device);
+  const Autocast& autocast = autocast_.front().second;
   out.autocast = autocast.on ? autocast.dtype : Dtype::kUndefined;
   out.default_dtype = default_dtype_;
   out.torch_version = world_.torch_version;
   return out;
 }
 
-Value Machine::operation(Frame& frame, const Instruction& each) {
-  if (each.name == "copy_of") return copy_of(argument(frame, each, 0), 0);
-  if (each.name == "assign_object") {
+Value Machine::operation(Frame& frame, const Prepared& prepared) {
+  const Instruction& each = *prepared.instruction;
+  if (prepared.what == What::kCopyOf) return copy_of(argument(frame, each, 0), 0);
+  if (prepared.what == What::kAssignObject) {
     const Value to = behind(argument(frame, each, 0)), from = behind(argument(frame, each, 1));
     if (!to.is(Kind::kObject) || !from.is(Kind::kObject)) throw Stop{End::kOpen, "no objects"};
     objects_[to.id].cells = objects_[from.id].cells;
     return argument(frame, each, 0);
   }
+  if (is_keyed(prepared.what)) return keyed_operation(frame, prepared);
+  if (is_compared(prepared.what)) return compared_operation(frame, prepared);
   Value out;
-  if (keyed_operation(frame, each, out) || compared_operation(frame, each, out)) return out;
-  if (scalar_operation(frame, each, out)) return out;
-  if (find_library_module(each.name) || each.name == kSequentialForward) {
+  if (scalar_operation(frame, prepared, out)) return out;
+  if (prepared.what == What::kLibraryModule) {
     std::vector<Value> inputs;
     for (std::size_t i = 1; i < each.args.size(); ++i) inputs.push_back(argument(frame, each, i));
     return library_forward(each, argument(frame, each, 0), std::move(inputs));
   }
   // A module that is converted is itself. Python's `to` takes floating dtypes alone.
-  const Value self = each.args.size() == 2 ? behind(argument(frame, each, 0)) : Value();
-  if (each.name == "to" && self.is(Kind::kObject)) {
-    const Dtype dtype = behind(argument(frame, each, 1)).dtype;
-    if (!is_floating(dtype)) throw Stop{End::kThrew, "a module that is to be of integers"};
-    retype(self, dtype, each);
-    guess_conversion(self, dtype);
-    return self;
+  if (prepared.what == What::kTo && each.args.size() == 2) {
+    const Value self = behind(argument(frame, each, 0));
+    if (self.is(Kind::kObject)) {
+      const Dtype dtype = behind(argument(frame, each, 1)).dtype;
+      if (!is_floating(dtype)) throw Stop{End::kThrew, "a module that is to be of integers"};
+      retype(self, dtype, each);
+      guess_conversion(self, dtype);
+      return self;
+    }
   }
-  const Operator* op = find_operator(each.name);
-  return op ? tensor_operation(frame, each, *op) : unknown_call(frame, each);
+  return prepared.op ? tensor_operation(frame, each, *prepared.op) : unknown_call(frame, each);
 }
 
 // Logic, comparisons of what is no tensor, and questions about tensors.
-bool Machine::scalar_operation(Frame& frame, const Instruction& each, Value& out) {
-  const std::string& name = each.name;
+bool Machine::scalar_operation(Frame& frame, const Prepared& prepared, Value& out) {
+  const Instruction& each = *prepared.instruction;
   const auto given = [&](std::size_t at) -> const Value& { return behind(argument(frame, each, at)); };
-  if (name == "logical_not" && !given(0).is(Kind::kTensor)) {
-    out = Value::boolean(!truth(given(0)));
-  } else if ((name == "logical_and" || name == "logical_or") && !given(0).is(Kind::kTensor)) {
-    const bool a = truth(given(0)), b = truth(given(1));
-    out = Value::boolean(name == "logical_and" ? a && b : a || b);
-  } else if (name == "defined" || name == "has_value") {
-    out = Value::boolean(!given(0).is(Kind::kNone));
-  } else if (name == "is_floating_point") {
-    out = Value::boolean(is_floating(tensor_of(given(0)).dtype));
-  } else if (name == "dim") {
-    out = Value::integer(tensor_of(given(0)).rank);
-  } else if (name == "size") {
-    const std::int64_t rank = tensor_of(given(0)).rank, dim = given(1).number;
-    if (dim >= rank || dim < -rank) throw Stop{End::kThrew, "the size of a dimension that is not there"};
-    const std::string shape = std::to_string(tensor_of(given(0)).shape);
-    constexpr std::array kSizes = {1, 2, 0};
-    const std::string asked = "size " + std::to_string(given(1).number) + " of " + shape;
-    out = Value::integer(kSizes[choices_.pick(kSizes.size(), asked)]);
-  } else if (name == flow::kMoreElements || name == flow::kMayThrow) {
-    out = Value::boolean(choices_.pick(2) != 0);
-  } else if (name == "eq" || name == "ne") {
-    if (given(0).is(Kind::kTensor) && !given(1).is(Kind::kNone)) return false;
-    out = Value::boolean(same(given(0), given(1)) == (name == "eq"));
-  } else if (name == "lt" || name == "le" || name == "gt" || name == "ge") {
-    if (!given(0).is(Kind::kInteger) || !given(1).is(Kind::kInteger)) return false;
-    out = Value::boolean(compared(name, given(0).number, given(1).number));
-  } else if (name == "default_dtype") {
-    out = Value::a_dtype(default_dtype_);
-  } else {
-    return false;
+  switch (prepared.what) {
+    case What::kLogicalNot:
+      if (given(0).is(Kind::kTensor)) return false;
+      out = Value::boolean(!truth(given(0)));
+      return true;
+    case What::kLogicalAnd:
+    case What::kLogicalOr: {
+      if (given(0).is(Kind::kTensor)) return false;
+      const bool a = truth(given(0)), b = truth(given(1));
+      out = Value::boolean(prepared.what == What::kLogicalAnd ? a && b : a || b);
+      return true;
+    }
+    case What::kDefined:
+      out = Value::boolean(!given(0).is(Kind::kNone));
+      return true;
+    case What::kIsFloatingPoint:
+      out = Value::boolean(is_floating(tensor_of(given(0)).dtype));
+      return true;
+    case What::kDim:
+      out = Value::integer(tensor_of(given(0)).rank);
+      return true;
+    case What::kSize: {
+      const std::int64_t rank = tensor_of(given(0)).rank, dim = given(1).number;
+      if (dim >= rank || dim < -rank) throw Stop{End::kThrew, "the size of a dimension that is not there"};
+      const std::string shape = std::to_string(tensor_of(given(0)).shape);
+      constexpr std::array kSizes = {1, 2, 0};
+      const std::string asked = "size " + std::to_string(given(1).number) + " of " + shape;
+      out = Value::integer(kSizes[choices_.pick(kSizes.size(), asked)]);
+      return true;
+    }
+    case What::kChance:
+      out = Value::boolean(choices_.pick(2) != 0);
+      return true;
+    case What::kEqual:
+    case What::kUnequal:
+      if (given(0).is(Kind::kTensor) && !given(1).is(Kind::kNone)) return false;
+      out = Value::boolean(same(given(0), given(1)) == (prepared.what == What::kEqual));
+      return true;
+    case What::kOrdered:
+      if (!given(0).is(Kind::kInteger) || !given(1).is(Kind::kInteger)) return false;
+      out = Value::boolean(compared(each.name, given(0).number, given(1).number));
+      return true;
+    case What::kDefaultDtype:
+      out = Value::a_dtype(default_dtype_);
+      return true;
+    default:
+      return false;
   }
-  return true;
 }
 
 // Beside float32 the engine takes a tensor of which it knows nothing for one that is no wider.
@@ -133,8 +152,7 @@ std::vector<OperatorInput> Machine::table_inputs(const std::vector<Given>& given
   return inputs;
 }
 
-Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Operator& entry) {
-  const Operator& op = operator_at(entry, world_.torch_version);
+Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Operator& op) {
   std::vector<Given> given;
   std::optional<Dtype> stated;
   bool is_told = false;
@@ -144,7 +162,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
                                                              : std::string_view();
     const Value& value = behind(argument(frame, each, i));
     if (value.is(Kind::kNothing)) throw Stop{End::kOpen, "an operator on nothing"};
-    if (value.is(Kind::kDtype)) stated = value.dtype, is_told = value.text == kTold;
+    if (value.is(Kind::kDtype)) stated = value.dtype, is_told = value.text == told();
     if (value.is(Kind::kNone) && i == 0) throw Stop{End::kThrew, "an operator on none"};
     if (op.result == ResultRule::kCast && i > 0 && value.is(Kind::kTensor)) {
       stated = tensor_of(value).dtype;
@@ -177,7 +195,7 @@ Value Machine::tensor_operation(Frame& frame, const Instruction& each, const Ope
   if (!op.list_result) return make(std::move(out));
   Object list;
   list.kind = Object::Kind::kContainer;
-  for (const char* key : {"[0]", "[1]"}) list.cells[key] = make(out);
+  for (std::size_t i = 0; i < 2; ++i) list.cells[cell_of_element(i)] = make(out);
   return Value::at(Kind::kObject, make(std::move(list)));
 }
 
@@ -185,7 +203,7 @@ Dtype Machine::dtype_of_result(const Operator& op, const std::vector<Given>& giv
                                std::optional<Dtype> stated) const {
   assume_no_wider(given);
   const OperatorOutcome outcome = evaluate(op, table_inputs(given), stated, context());
-  if (!outcome.dtype) throw Stop{End::kThrew, outcome.error};
+  if (!outcome.dtype) throw Stop{End::kThrew, "an operator"};
   if (*outcome.dtype == Dtype::kUndefined || outcome.may_throw) throw Stop{End::kOpen, "kernels differ"};
   return *outcome.dtype;
 }
@@ -231,7 +249,7 @@ int Machine::rank_of_result(const Operator& op, const Instruction& each, const F
   };
   const int first = given.empty() || !given.front().tensor ? 0 : given.front().tensor->rank;
   const auto must = [&](bool holds) {
-    if (!holds) throw Stop{End::kThrew, "the dimensions of " + op.name};
+    if (!holds) throw Stop{End::kThrew, "the dimensions of an operator"};
   };
   for (const std::string& named : op.dims) {
     const Value* dim = number(named);
@@ -285,7 +303,7 @@ int Machine::rank_of_result(const Operator& op, const Instruction& each, const F
     default:
       break;
   }
-  throw Stop{End::kOpen, "the rank of " + op.name};
+  throw Stop{End::kOpen, "the rank of an operator"};
 }
 
 Value Machine::cast(Frame& frame, const Instruction& each) {
@@ -307,7 +325,7 @@ Value Machine::cast(Frame& frame, const Instruction& each) {
   if (out.dtype != dtype && !is_wider(dtype, out.dtype)) out.supply.reset();
   if (out.dtype != dtype) out.supply.set(line_of(each));
   out.dtype = dtype;
-  out.is_as_told = like.is(Kind::kTensor) ? tensor_of(like).is_as_told : like.text == kTold;
+  out.is_as_told = like.is(Kind::kTensor) ? tensor_of(like).is_as_told : like.text == told();
   out.is_buffer = false;
   return make(std::move(out));
 }
@@ -320,34 +338,35 @@ Value Machine::probe(Frame& frame, const Instruction& each) {
   const bool none = value.is(Kind::kNone);
   const Tensor& tensor = tensors_[none ? 0 : value.id];
   const Arrival seen{each.range.line, tensor.dtype, tensor.rank, none, tensor.is_number};
-  const auto part = [](auto number) { return static_cast<std::uint64_t>(number); };
-  const std::uint64_t key = part(seen.line) << 24 | part(seen.dtype) << 16 | part(seen.rank) << 8 |
-                            part(none) << 1 | part(seen.is_number);
-  passed_.arrivals.emplace(key, seen);
+  passed_.arrivals.push_back(seen);
   return {};
 }
 
 // What a call takes a descriptor for: data of the dtype that it states.
 std::optional<Tensor> Machine::described(const Value& value) const {
   if (!value.is(Kind::kObject)) return std::nullopt;
-  const auto& cells = objects_[value.id].cells;
-  const auto data = cells.find(".data"), dtype = cells.find(".dtype");
-  if (data == cells.end() || dtype == cells.end()) return std::nullopt;
-  const Value& of = behind(data->second);
+  static const Symbol kData(".data"), kDtype(".dtype");
+  const Cells& cells = objects_[value.id].cells;
+  const Value *data = cells.find(kData), *dtype = cells.find(kDtype);
+  if (!data || !dtype) return std::nullopt;
+  const Value& of = behind(*data);
   if (!of.is(Kind::kTensor)) return std::nullopt;
   Tensor out = tensors_[of.id];
   if (out.rank == 0) throw Stop{End::kThrew, "a descriptor without dimensions"};
-  out.data = std::exchange(out.dtype, behind(dtype->second).dtype);
+  out.data = std::exchange(out.dtype, behind(*dtype).dtype);
   return out;
 }
 
-Value Machine::sink(Frame& frame, const Instruction& each) {
+Value Machine::sink(Frame& frame, const Prepared& prepared) {
+  const Instruction& each = *prepared.instruction;
   guess_call();
   if (!violated_.empty()) run_.passed_by.insert(&each);
-  if (each.name == "probe") return probe(frame, each);
-  const Api* api = contracts_.named(each.name, world_.torch_version, world_.device);
+  if (prepared.what == What::kProbe) return probe(frame, each);
+  const Api* api = prepared.api;
   if (!api) return unknown_call(frame, each);
-  Observation seen;
+  const auto made = std::make_shared<Observation>();
+  Observation& seen = *made;
+  seen.operands.reserve(each.args.size());
   seen.sink = &each;
   const OperatorContext now = context();
   seen.under_autocast = now.autocast != Dtype::kUndefined;
@@ -364,7 +383,7 @@ Value Machine::sink(Frame& frame, const Instruction& each) {
       seen.operands.push_back({each.args[i].name, none, none ? Tensor() : tensors_[value.id]});
     }
   }
-  run_.observations.push_back(seen);
+  run_.observations.push_back(made);
   if (!each.result || api->result_like.empty()) return {};
   const auto like = std::find_if(seen.operands.begin(), seen.operands.end(),
                                  [&](const Arrived& one) { return one.role == api->result_like; });

@@ -73,7 +73,7 @@ void Machine::change_anything(const Value& value, const Instruction& each, int d
   }
   if (!value.is(Kind::kObject)) return;
   for (const Object::Registered& below : registered) change_anything(below.value, each, depth + 1);
-  std::map<std::string, Value> cells = objects_[value.id].cells;
+  Cells cells = objects_[value.id].cells;
   for (auto& [key, cell] : cells) {
     replaced(cell);
     objects_[value.id].cells[key] = cell;
