@@ -2,16 +2,13 @@
 // they are possible. What is found one day moves to a fixture that expects it. analyzer/flow/known.md is made
 // of this file.
 #include <c10/core/ScalarType.h>
-#include <torch/nn/module.h>
 #include <torch/types.h>
 
 #include <functional>
 #include <future>
 #include <memory>
-#include <string>
 #include <tuple>
 #include <variant>
-#include <vector>
 
 #include "attention.h"
 
@@ -43,19 +40,6 @@ Tensor of_a_variant(const Tensor& x) {
       held);
   return attend(q, x, x);
 }
-
-// Missed: buffers that a loop registers and keeps in a list as well.
-class RegisteredInALoop : public torch::nn::Module {
- public:
-  explicit RegisteredInALoop(int count) {
-    for (int i = 0; i < count; ++i)
-      scales_.push_back(register_buffer("scale" + std::to_string(i), torch::ones({64})));
-  }
-  Tensor forward(const Tensor& x) { return attend(x * scales_[0], x, x); }
-
- private:
-  std::vector<Tensor> scales_;
-};
 
 static Tensor wide(const Tensor& x) { return x.to(at::kFloat) * 2; }
 static Tensor narrow(const Tensor& x) { return x.to(at::kHalf); }

@@ -10,6 +10,9 @@
 #include <torch/nn/modules/linear.h>
 #include <torch/nn/modules/normalization.h>
 
+#include <string>
+#include <vector>
+
 #include "attention.h"
 
 using at::Tensor;
@@ -45,6 +48,19 @@ struct PlainImpl : nn::Module {
 
  private:
   Tensor table_;
+};
+
+// A loop registers them, and a list keeps them as well.
+struct TablesImpl : nn::Module {
+  explicit TablesImpl(int count) {
+    for (int i = 0; i < count; ++i)
+      tables.push_back(register_buffer("table" + std::to_string(i), torch::ones({8})));
+  }
+  Tensor forward(const Tensor& x) {
+    Tensor q = x * tables[0];  // expect: attention-implicit-promotion
+    return attend(q, (x * tables[1]).to(x.dtype()), x);
+  }
+  std::vector<Tensor> tables;
 };
 
 struct MadeInDtypeImpl : nn::Module {
