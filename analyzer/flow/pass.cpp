@@ -61,6 +61,7 @@ bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots&
     const bool is_undecided = decides_too_little(engine_for(root).records());
     if (has_functions_by_default(root)) look_at_default_object(root, collector, out);
     if (is_undecided) look_at_witnesses(root, collector, out);
+    look_at_handed_objects(root, *engine_, collector, out);
   }
   if (!evaluated) return problem.empty();
   Engine& engine = *evaluated;
@@ -87,6 +88,7 @@ bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots&
   if (some_are_possible || has_functions_by_default(root)) look_at_default_object(root, collector, out);
   if (some_are_possible) look_at_default_call(root, collector, out);
   if (some_are_possible || decides_too_little(records)) look_at_witnesses(root, collector, out);
+  look_at_handed_objects(root, *engine_, collector, out);
   return true;
 }
 
@@ -274,6 +276,25 @@ void Pass::look_at_witnesses(std::uint32_t root, FindingCollector& collector, Se
     add_definite(root, look_at_case(root, how, engine, out), engine, collector, out);
   }
   look_at_calls(root, engine, collector, out);
+}
+
+// What an object is that a caller hands over is no guess where it is one of those that the program makes:
+// what is found with each of them.
+void Pass::look_at_handed_objects(std::uint32_t root, Engine& engine, FindingCollector& collector,
+                                  SeenByRoots& out) {
+  const std::vector<Parameter>& parameters = program_.functions.function(root).parameters;
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    if (parameters[i].kind != ParameterKind::kObject) continue;
+    const std::vector<Witness>& all = engine.known_cases().all_objects(parameters[i].type, root);
+    out.count(engine);
+    RootCase how;
+    const auto has_some = [&](const Witness& each) {
+      how.handed = {i, &each};
+      return look_at_case(root, how, engine, out);
+    };
+    if (all.empty() || !std::all_of(all.begin(), all.end(), has_some)) continue;
+    for (const Witness& each : all) add_definite(root, has_some(each), engine, collector, out);
+  }
 }
 
 // So is what its calls hand to a module, where nothing is known of it otherwise. Callers cost work: in a

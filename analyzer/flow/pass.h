@@ -63,6 +63,8 @@ class Pass {
   void look_at_default_object(std::uint32_t root, FindingCollector& collector, SeenByRoots& out);
   void look_at_default_call(std::uint32_t root, FindingCollector& collector, SeenByRoots& out);
   void look_at_witnesses(std::uint32_t root, FindingCollector& collector, SeenByRoots& out);
+  void look_at_handed_objects(std::uint32_t root, Engine& engine, FindingCollector& collector,
+                              SeenByRoots& out);
   void look_at_calls(std::uint32_t root, Engine& engine, FindingCollector& collector, SeenByRoots& out);
   bool look_at_case(std::uint32_t root, const RootCase& how, Engine& engine, SeenByRoots& out);
   void add_definite(std::uint32_t root, bool has_some, Engine& engine, FindingCollector& collector,

@@ -33,12 +33,21 @@ struct HandedCall {
   State state;
 };
 
+// One of these, in place of one that is made for a parameter of the root.
+struct HandedObject {
+  std::size_t parameter = 0;
+  const Witness* object = nullptr;
+};
+
 struct RootCase {
   bool made_by_defaults = false;     // its object's constructors are called with what they have by default
   bool called_by_defaults = false;   // what callers may leave out, they do
   const Witness* object = nullptr;   // in place of one that is made for it
   const HandedCall* call = nullptr;  // what it is handed, where the code leaves that open
-  const Construction* construction() const { return object ? &object->at : nullptr; }
+  HandedObject handed;               // null: nothing
+  const Construction* construction() const {
+    return object ? &object->at : handed.object ? &handed.object->at : nullptr;
+  }
 };
 
 // A record: Roots and Inputs write it (roots/), and hand it to the other parts as a constant.

@@ -5,6 +5,7 @@
 namespace dtype_guard::flow {
 namespace {
 constexpr std::size_t kMostMakers = 3;
+constexpr std::size_t kMostPlaces = 3;
 
 // Numbers are sizes.
 bool tells(const Instruction* made) {
@@ -27,7 +28,7 @@ const std::vector<Construction>& Constructions::of(const std::string& class_name
       const Function& code = index_.function(i);
       if (code.foreign || code.kind == FunctionKind::kLambda) continue;
       for (const Instruction* each : index_.effects(i).makes) {
-        if (each->result && each->name != code.class_name) (*by_class_)[each->name].push_back({i, each});
+        if (each->result) (*by_class_)[each->name].push_back({i, each});
       }
     }
   }
@@ -63,16 +64,28 @@ std::vector<std::uint32_t> Constructions::makers(const std::string& class_name) 
     const bool known = std::find(out.begin(), out.end(), maker) != out.end();
     if (!known && out.size() < kMostMakers) out.push_back(maker);
   };
+  const auto is_own =
+      [&](const Construction& each) {  // a copy, or what it was asked for with what it was told
+        return each.instruction->name == index_.function(each.function).class_name;
+      };
   for (const Construction& each : of(class_name)) {
+    if (is_own(each)) continue;
     const Says said = says(each);
     const Function& maker = index_.function(each.function);
     if (said == Says::kSomething) add(each.function);
     if (said != Says::kNothing || maker.kind != FunctionKind::kConstructor) continue;
     for (const Construction& outer : of(maker.class_name)) {
-      if (says(outer) == Says::kSomething) add(outer.function);
+      if (!is_own(outer) && says(outer) == Says::kSomething) add(outer.function);
     }
   }
   return out;
+}
+
+std::vector<Construction> Constructions::all_of(const std::string& class_name) const {
+  const std::vector<Construction>& all = of(class_name);
+  const bool names_dtype = std::any_of(all.begin(), all.end(),
+                                       [&](const Construction& each) { return says(each) == Says::kDtype; });
+  return names_dtype || all.size() > kMostPlaces ? std::vector<Construction>() : all;
 }
 
 }  // namespace dtype_guard::flow

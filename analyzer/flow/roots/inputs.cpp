@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/default_functions.h"
+#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/ir/list_or_none.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "analyzer/flow/values/ranks.h"
@@ -65,6 +66,15 @@ Value Inputs::object_of_root(const std::string& class_name, State& state) {
   state.ranks.take_over(proved);
   ids_.set_several(made.several);
   effects_.add_of_object(made.effects, symbols_);
+  return made.object;
+}
+
+Value Inputs::object_handed_over(const Witness& witness, State& state) {
+  const MadeObject& made = witness.made;
+  for (const HeapId id : objects_below(made.state, {made.object})) {
+    if (const HeapObject* object = made.state.find(id); object && !state.find(id)) state.put(id, *object);
+  }
+  for (const HeapId id : made.several) ids_.note_several(id);
   return made.object;
 }
 

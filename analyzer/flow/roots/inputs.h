@@ -35,6 +35,8 @@ class Inputs {
   Value input(const Parameter& parameter, ContextId context, int position, Nature nature, State& state);
   // What the root is a method of.
   Value object_of_root(const std::string& class_name, State& state);
+  // What the program makes, beside all else that the state has.
+  Value object_handed_over(const Witness& witness, State& state);
   // One of a class that the code has asked for; unknown where none can be made.
   Value object_asked_for(const std::string& class_name, ContextId context, State& state);
   // What anyone may have done to an object that its constructor left: settable fields are open, and modules

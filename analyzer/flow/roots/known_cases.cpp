@@ -1,6 +1,7 @@
 #include "analyzer/flow/roots/known_cases.h"
 
 #include <algorithm>
+#include <set>
 
 #include "analyzer/flow/roots/handed_arguments.h"
 
@@ -42,19 +43,47 @@ const std::vector<Witness>& KnownCases::witnesses(std::uint32_t root) {
   const Function& code = program_.functions.function(root);
   const auto [entry, is_new] = witnesses_.try_emplace({code.class_name, units_of(code).front()});
   if (!is_new) return entry->second;
-  for (const std::uint32_t maker : program_.constructions.makers(code.class_name)) {
-    sightings_.look_for_class(code.class_name);
-    try {
-      if (const std::optional<State> left = roots_.evaluate_caller(maker, {}))
-        note_witnesses(*left, code.class_name, entry->second);
-    } catch (const BudgetExceeded&) {
-      // No evidence of anything; the next one may come to its end.
-    }
-    inputs_.add_steps(effects_.steps());
-  }
+  for (const std::uint32_t maker : program_.constructions.makers(code.class_name))
+    look_at_maker(maker, code.class_name, entry->second);
   sightings_.end();
   effects_ = {};
   return entry->second;
+}
+
+const std::vector<Witness>& KnownCases::all_objects(const std::string& class_name, std::uint32_t root) {
+  effects_ = {};
+  inputs_.begin_steps();
+  const FunctionIndex& index = program_.functions;
+  const std::uint32_t unit = units_of(index.function(root)).front();
+  const auto [entry, is_new] = all_objects_.try_emplace({class_name, unit});
+  if (!is_new) return entry->second;
+  std::set<std::uint32_t> files = {index.function(root).range.file};
+  for (const std::uint32_t each : index.constructors(class_name, unit))
+    files.insert(index.function(each).range.file);
+  const std::vector<Construction> places = program_.constructions.all_of(class_name);
+  const auto is_beside = [&](const Construction& each) {
+    return files.contains(index.function(each.function).range.file);
+  };
+  if (!std::all_of(places.begin(), places.end(), is_beside)) return entry->second;
+  std::set<std::uint32_t> makers;
+  for (const Construction& each : places) makers.insert(each.function);
+  for (const std::uint32_t maker : makers) look_at_maker(maker, class_name, entry->second);
+  if (entry->second.size() != places.size()) entry->second.clear();
+  sightings_.end();
+  effects_ = {};
+  return entry->second;
+}
+
+void KnownCases::look_at_maker(std::uint32_t maker, const std::string& class_name,
+                               std::vector<Witness>& all) {
+  sightings_.look_for_class(class_name);
+  try {
+    if (const std::optional<State> left = roots_.evaluate_caller(maker, {}))
+      note_witnesses(*left, class_name, all);
+  } catch (const BudgetExceeded&) {
+    // No evidence of anything; the next one may come to its end.
+  }
+  inputs_.add_steps(effects_.steps());
 }
 
 // As the function that made them leaves them, and with the setting applied.

@@ -29,8 +29,12 @@ class KnownCases {
   // What is given back stays until the next root is asked for.
   const std::vector<Witness>& witnesses(std::uint32_t root);
   const std::vector<HandedCall>& calls(std::uint32_t root);
+  // All objects of the class that the program makes, beside the class or the root. None where one is made
+  // elsewhere, as tests and scripts do, which have models of their own, or is not known.
+  const std::vector<Witness>& all_objects(const std::string& class_name, std::uint32_t root);
 
  private:
+  void look_at_maker(std::uint32_t maker, const std::string& class_name, std::vector<Witness>& all);
   void note_witnesses(const State& state, const std::string& class_name, std::vector<Witness>& all);
 
   const Program& program_;
@@ -40,7 +44,8 @@ class KnownCases {
   Inputs& inputs_;
   Roots& roots_;
   std::map<std::pair<std::string, std::uint32_t>, std::vector<Witness>> witnesses_;  // by class and file
-  std::vector<HandedCall> calls_;                                                    // of the last root
+  std::map<std::pair<std::string, std::uint32_t>, std::vector<Witness>> all_objects_;
+  std::vector<HandedCall> calls_;  // of the last root
 };
 
 }  // namespace dtype_guard::flow

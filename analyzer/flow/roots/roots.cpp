@@ -32,7 +32,7 @@ void Roots::evaluate_root(std::uint32_t function, const RankFacts& proved, Other
   root_.how = how;
   origins_.begin_run();
   run_as(index_.function(function).class_name, function, proved, others);
-  if (made_half_.takes_notes() || how.object) return;
+  if (made_half_.takes_notes() || how.object || how.handed.object) return;
   const Speculation run(effects_, kAnotherRun);
   for (const std::string& heir : program_.classes.heirs(function)) {
     try {
@@ -88,9 +88,11 @@ std::optional<State> Roots::run_as(const std::string& class_name, std::uint32_t 
   if (code.kind == FunctionKind::kLambda) arguments.push_back(Value::none());  // it captures nothing
   for (std::size_t i = 0; i < code.parameters.size(); ++i) {
     const Parameter& each = code.parameters[i];
-    arguments.push_back(may_be_left_out(each)
-                            ? constant(*each.default_value, effects_)
-                            : inputs_.input(each, root, static_cast<int>(i), Nature::kArgument, state));
+    const HandedObject& handed = root_.how.handed;
+    arguments.push_back(
+        handed.object && handed.parameter == i ? inputs_.object_handed_over(*handed.object, state)
+        : may_be_left_out(each)                ? constant(*each.default_value, effects_)
+                                : inputs_.input(each, root, static_cast<int>(i), Nature::kArgument, state));
   }
   if (root_.how.call) hand_over_arguments(*root_.how.call, code, arguments, {ids_, symbols_, root, state});
   const bool looks = others == OtherCode::kLookedAt;

@@ -176,6 +176,15 @@ TEST_CASE("known cases: an object as its maker leaves it, and what arrives at a 
   CHECK(effects.steps() == 0);
   CHECK(&cases.witnesses(root) == &all);  // looked for once
   CHECK(code.runs.called.size() == 1);
+
+  const std::uint32_t user = program.functions.find("other_run").front();
+  const std::vector<Witness>& handed = cases.all_objects("Layer", user);
+  REQUIRE(handed.size() == 1);
+  CHECK(&cases.all_objects("Layer", user) == &handed);
+  CHECK(code.runs.called.size() == 2);
+  State state;
+  CHECK(inputs.object_handed_over(handed.front(), state).single()->object == 7);
+  CHECK(state.find(7)->type == "Layer");
 }
 
 }  // namespace dtype_guard::flow

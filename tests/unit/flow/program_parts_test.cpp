@@ -99,6 +99,13 @@ b0:
   %2 = const true
   call model_made(%1, %2)
   return
+
+method Model::again key again of Model
+b0:
+  %1 = object Model()
+  %2 = const true
+  call model_made(%1, %2)
+  return
 )";
 
 // A model that holds what it was handed under the name of its part, and calls it and another.
@@ -159,6 +166,16 @@ TEST_CASE("constructions: makers say more than sizes, and name no dtype") {
   CHECK(constructions.makers("Layer") == Ids{of.id("whole"), of.id("flag")});
   CHECK(constructions.makers("Model") == Ids{of.id("whole")});
   CHECK(constructions.makers("Other").empty());
+}
+
+TEST_CASE("constructions: all places, those of the class itself too, where none names a dtype") {
+  const Parsed of(kMade);
+  const Constructions constructions(of.index);
+  const std::vector<Construction> all = constructions.all_of("Model");
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].function == of.id("whole"));
+  CHECK(all[1].function == of.id("again"));
+  CHECK(constructions.all_of("Layer").empty());
 }
 
 TEST_CASE("called modules: an object is followed into the field that holds it") {

@@ -1,6 +1,5 @@
 # run: decode(go, x)
 # breaks: fp32-buffers, bf16, autocast
-# missed: an object that a caller hands in holds what the setting hands in, not what its class's one factory makes
 from dataclasses import dataclass
 
 import torch
@@ -20,8 +19,8 @@ class CacheEntry:
         return cls(keys=torch.empty(shape, dtype=dtype), values=torch.empty(shape, dtype=dtype))  #! ok
 
     def append(self, k: torch.Tensor, v: torch.Tensor):
-        self.keys = torch.cat([self.keys, k], dim=1)  # expect: kv-cache-dtype-mismatch
-        self.values = torch.cat([self.values, v], dim=1)
+        self.keys = torch.cat([self.keys, k], dim=1)  # expect: attention-implicit-promotion
+        self.values = torch.cat([self.values, v], dim=1)  # expect: attention-implicit-promotion
         return self.keys, self.values
 
 
