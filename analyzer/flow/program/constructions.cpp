@@ -1,6 +1,7 @@
 #include "analyzer/flow/program/constructions.h"
 
 #include <algorithm>
+#include <set>
 
 namespace dtype_guard::flow {
 namespace {
@@ -13,6 +14,23 @@ bool tells(const Instruction* made) {
   if (made->op == Op::kClosure || made->op == Op::kModule || made->op == Op::kObject) return true;
   return made->op == Op::kConst && (std::holds_alternative<bool>(made->constant) ||
                                     std::holds_alternative<std::string>(made->constant));
+}
+
+// As what it gives back, itself or in a variable.
+bool gives_back(const Function& code, const Instruction& made) {
+  std::set<ValueId> values = {made.result};
+  std::set<VariableId> variables;
+  for (const Block& block : code.blocks) {
+    for (const Instruction& each : block.instructions) {
+      const bool has_it = !each.args.empty() && values.contains(each.args.front().value);
+      const bool is_variable = !each.place.base && each.place.path.empty();
+      if (each.op == Op::kReturn && has_it) return true;
+      if (each.op == Op::kStore && is_variable && has_it) variables.insert(each.place.variable);
+      if (each.op == Op::kLoad && is_variable && variables.contains(each.place.variable))
+        values.insert(each.result);
+    }
+  }
+  return false;
 }
 
 bool is_nothing(const Instruction* made) {
@@ -83,9 +101,10 @@ std::vector<std::uint32_t> Constructions::makers(const std::string& class_name) 
 
 std::vector<Construction> Constructions::all_of(const std::string& class_name) const {
   const std::vector<Construction>& all = of(class_name);
-  const bool names_dtype = std::any_of(all.begin(), all.end(),
-                                       [&](const Construction& each) { return says(each) == Says::kDtype; });
-  return names_dtype || all.size() > kMostPlaces ? std::vector<Construction>() : all;
+  const bool are_for_others = std::all_of(all.begin(), all.end(), [&](const Construction& each) {
+    return says(each) != Says::kDtype && gives_back(index_.function(each.function), *each.instruction);
+  });
+  return are_for_others && all.size() <= kMostPlaces ? all : std::vector<Construction>();
 }
 
 }  // namespace dtype_guard::flow

@@ -49,6 +49,11 @@ b0:
 lambda "lambda#1" key "lambda#1"
 b0:
   return
+
+function factory key factory
+b0:
+  %1 = object Other()
+  return %1
 )ir";
 
 struct Parsed {
@@ -177,14 +182,23 @@ TEST_CASE("known cases: an object as its maker leaves it, and what arrives at a 
   CHECK(&cases.witnesses(root) == &all);  // looked for once
   CHECK(code.runs.called.size() == 1);
 
+  const std::uint32_t factory = program.functions.find("factory").front();
+  code.runs.on_call = [&](const std::vector<Value>&, State& state) {
+    HeapObject object;
+    object.type = "Other";
+    state.put(9, std::move(object));
+    sightings.note_object(9, "Other", {factory, program.functions.effects(factory).makes.front()});
+    return Value::none();
+  };
   const std::uint32_t user = program.functions.find("other_run").front();
-  const std::vector<Witness>& handed = cases.all_objects("Layer", user);
+  const std::vector<Witness>& handed = cases.all_objects("Other", user);
   REQUIRE(handed.size() == 1);
-  CHECK(&cases.all_objects("Layer", user) == &handed);
+  CHECK(&cases.all_objects("Other", user) == &handed);
   CHECK(code.runs.called.size() == 2);
+  CHECK(cases.all_objects("Layer", user).empty());  // what makes it uses it itself
   State state;
-  CHECK(inputs.object_handed_over(handed.front(), state).single()->object == 7);
-  CHECK(state.find(7)->type == "Layer");
+  CHECK(inputs.object_handed_over(handed.front(), state).single()->object == 9);
+  CHECK(state.find(9)->type == "Other");
 }
 
 }  // namespace dtype_guard::flow

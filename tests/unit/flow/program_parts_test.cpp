@@ -54,6 +54,7 @@ b0:
 const char* const kMade = R"(
 class Layer
 class Model
+class Cache
 
 constructor Layer::Layer key made of Layer
   parameter size: number
@@ -106,6 +107,25 @@ b0:
   %2 = const true
   call model_made(%1, %2)
   return
+
+constructor Cache::Cache key cache_made of Cache
+b0:
+  return
+
+function Cache::empty key empty of Cache
+  variables made
+b0:
+  %1 = object Cache()
+  call cache_made(%1)
+  store made, %1
+  %2 = load made
+  return %2
+
+function cache key cache
+b0:
+  %1 = object Cache()
+  call cache_made(%1)
+  return %1
 )";
 
 // A model that holds what it was handed under the name of its part, and calls it and another.
@@ -168,13 +188,14 @@ TEST_CASE("constructions: makers say more than sizes, and name no dtype") {
   CHECK(constructions.makers("Other").empty());
 }
 
-TEST_CASE("constructions: all places, those of the class itself too, where none names a dtype") {
+TEST_CASE("constructions: all places, where all make one for others and none names a dtype") {
   const Parsed of(kMade);
   const Constructions constructions(of.index);
-  const std::vector<Construction> all = constructions.all_of("Model");
+  const std::vector<Construction> all = constructions.all_of("Cache");
   REQUIRE(all.size() == 2);
-  CHECK(all[0].function == of.id("whole"));
-  CHECK(all[1].function == of.id("again"));
+  CHECK(all[0].function == of.id("empty"));
+  CHECK(all[1].function == of.id("cache"));
+  CHECK(constructions.all_of("Model").empty());  // its makers use it themselves
   CHECK(constructions.all_of("Layer").empty());
 }
 
