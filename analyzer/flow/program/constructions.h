@@ -23,8 +23,8 @@ class Constructions {
   // Functions that make one so, or that so make what makes one. Not those that name a dtype: a model that is
   // made in another one is told another.
   std::vector<std::uint32_t> makers(const std::string& class_name) const;
-  // All places in which the program makes one. None where they are many, one of them names a dtype, or is in a
-  // function that keeps it, as a demonstration does, which has a model of its own.
+  // All places in which the program makes one. None where they are many, one of them names a dtype, or is in
+  // a function that keeps it, as a demonstration does, which has a model of its own.
   std::vector<Construction> all_of(const std::string& class_name) const;
 
  private:
