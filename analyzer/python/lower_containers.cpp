@@ -43,7 +43,7 @@ ValueId FunctionLowering::repeated(const Node& list, const Node& times) {
   value(times);
   const auto count = integer(times);
   const auto size = static_cast<std::int64_t>(once.size());
-  if (count && *count <= kMost && *count * size <= kMost) {
+  if (count && (*count <= 0 || (*count <= kMost && *count * size <= kMost))) {
     Arguments all;
     for (std::int64_t i = 0; i < *count; ++i) all.insert(all.end(), once.begin(), once.end());
     return builder_.value(Op::kPack, "", std::move(all));
