@@ -74,6 +74,7 @@ class FunctionLowering {
   void block(const Node& node);
   void assignment(const Node& node);
   void assign(const Node& target, ValueId value);
+  void store_element(const Node& target, ValueId given, const Node& whole);
   void assign_elements(const std::vector<Node>& targets, ValueId value, const Node& source);
   void assign_each(const std::vector<Node>& targets, const Node& source,
                    const std::function<ValueId(std::int64_t)>& at, std::optional<ValueId> whole = {});
@@ -157,8 +158,10 @@ class FunctionLowering {
   ValueId element(ValueId of, std::int64_t index);
   ValueId slice(ValueId of, std::int64_t start, std::int64_t stop);
   void add_bounds(const Node& node, Arguments& arguments);
-  // A key that is not constant, by the name that stands for it and is given one thing only.
-  void add_key(const Node& key, Arguments& arguments);
+  // Whether an index of a store, a mask or several positions, is certainly no single one.
+  bool names_places(const Node& index, int depth = 0) const;
+  // A key that is not constant, by the name that stands for it and is given one thing only. Its value.
+  ValueId add_key(const Node& key, Arguments& arguments);
   ValueId entity_value(const Entity& entity);
   ValueId is_installed(const std::string& package);
 

@@ -172,14 +172,30 @@ std::optional<ValueId> FunctionLowering::looked_up(const std::string& method, Va
   return builder_.op(takes ? "dict_pop" : "dict_get", std::move(asked));
 }
 
-void FunctionLowering::add_key(const Node& key, Arguments& arguments) {
+// Lists and comparisons do, whatever is compared: a mask, or True, which is one too; and what has sizes.
+bool FunctionLowering::names_places(const Node& index, int depth) const {
+  constexpr int kDeepest = 16;
+  if (depth > kDeepest) return false;
+  const auto below = [&](const Node& each) { return each && names_places(each, depth + 1); };
+  if (index.is("list") || index.is("comparison_operator") || has_sizes(index, definition_)) return true;
+  if (index.is("parenthesized_expression")) return below(index.child(0));
+  const std::string_view op = index.field("operator").text();
+  if (index.is("unary_operator") && op == "~") return below(index.field("argument"));
+  if (index.is("binary_operator") && (op == "&" || op == "|" || op == "^"))
+    return below(index.field("left")) || below(index.field("right"));
+  const auto assigned = index.is("identifier") ? assigned_.find(std::string(index.text())) : assigned_.end();
+  return assigned != assigned_.end() && assigned->second.size() == 1 && below(assigned->second.front());
+}
+
+ValueId FunctionLowering::add_key(const Node& key, Arguments& arguments) {
   const ValueId given = value(key);
   const bool is_field = key.is("attribute") && is_self(key.field("object"));
   const auto assigned = assigned_.find(std::string(key.text()));
   const bool is_name = key.is("identifier") && assigned != assigned_.end() && assigned->second.size() == 1;
-  if (!is_field && !is_name) return;
+  if (!is_field && !is_name) return given;
   arguments.push_back({"key", given});
   arguments.push_back({"spelt", builder_.constant(std::string(key.text()))});
+  return given;
 }
 
 // TABLE[name] and TABLE.get_interface(name, otherwise) of a library, where each entry has the table's

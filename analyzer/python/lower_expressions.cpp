@@ -281,21 +281,18 @@ ValueId FunctionLowering::subscript(const Node& node) {
     arguments.push_back({"index", builder_.constant(*literal(parts[0]))});
   } else if (parts.size() == 1 && !keeps && !added) {
     arguments.push_back({"any", builder_.constant(true)});
-    add_key(parts[0], arguments);
+    arguments.push_back({"at", add_key(parts[0], arguments)});
   } else {
+    Arguments at;
     for (const Node& each : parts) {
-      if (!each.is("slice") && !each.is("ellipsis") && !each.is("none")) value(each);
+      if (!each.is("slice") && !each.is("ellipsis") && !each.is("none")) at.push_back({"at", value(each)});
     }
     const bool sliced =
-        std::any_of(parts.begin(), parts.end(), [](const Node& each) { return each.is("slice"); });
-    if (keeps) {
-      arguments.push_back({added ? "new_dimension" : "slice", builder_.constant(true)});
-      if (parts.size() == 1 && parts[0].is("slice")) add_bounds(parts[0], arguments);
-    } else if (sliced) {
-      arguments.push_back({"part", builder_.constant(true)});
-    } else {
-      arguments.push_back({"any", builder_.constant(true)});
-    }
+        added || std::any_of(parts.begin(), parts.end(), [](const Node& each) { return each.is("slice"); });
+    const char* how = keeps ? (added ? "new_dimension" : "slice") : sliced ? "part" : "any";
+    arguments.push_back({how, builder_.constant(true)});
+    if (keeps && parts.size() == 1 && parts[0].is("slice")) add_bounds(parts[0], arguments);
+    arguments.insert(arguments.end(), at.begin(), at.end());
   }
   return builder_.op("subscript", std::move(arguments));
 }

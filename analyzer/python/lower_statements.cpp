@@ -120,7 +120,7 @@ void FunctionLowering::assignment(const Node& node) {
   if (!several) {
     const ValueId given = value(right);
     if (is_module_code() && right.is("dictionary")) fill_registry(left, given);
-    return assign(left, given);
+    return left.is("subscript") ? store_element(left, given, node) : assign(left, given);
   }
   const std::vector<Node> targets = left.children();
   if (right.is("expression_list") || right.is("tuple") || right.is("list")) {
@@ -253,27 +253,29 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
     if (registers) given = builder_.registration("attribute", object, field, given);
     builder_.store(std::move(place), given);
   } else if (target.is("subscript")) {
-    const ValueId object = value(target.field("value"));
-    const std::vector<Node> indices = target.children("subscript");
-    const std::optional<std::string> key = indices.size() == 1 ? literal(indices[0]) : std::nullopt;
-    const std::optional<std::int64_t> number = indices.size() == 1 ? integer(indices[0]) : std::nullopt;
-    Arguments into = {{"self", object}, {"value", given}};
-    if (!key && !number) {
-      for (const Node& each : indices) {
-        if (has_sizes(each, definition_)) {
-          into.push_back({"places", value(each)});
-        } else if (indices.size() == 1) {
-          add_key(each, into);
-        } else {
-          const ValueId index = value(each);
-          if (!each.is("slice")) into.push_back({"at", index});
-        }
-      }
-    }
-    if (key) into.push_back({"index", builder_.constant(*key)});
-    if (number) into.push_back({"index", builder_.constant(*number)});
-    builder_.op("store_element", std::move(into));
+    store_element(target, given, target);
   }
+}
+
+// `whole` is the statement, where it stores this alone: what is stored stands in it, and may be cast there.
+void FunctionLowering::store_element(const Node& target, ValueId given, const Node& whole) {
+  const Builder::At at(builder_, position(whole));
+  const ValueId object = value(target.field("value"));
+  const std::vector<Node> indices = target.children("subscript");
+  const std::optional<std::string> key = indices.size() == 1 ? literal(indices[0]) : std::nullopt;
+  const std::optional<std::int64_t> number = indices.size() == 1 ? integer(indices[0]) : std::nullopt;
+  Arguments into = {{"self", object}, {"values", given}};
+  for (const Node& each : key || number ? std::vector<Node>() : indices) {
+    if (names_places(each)) {
+      into.push_back({"places", value(each)});
+    } else {
+      const ValueId index = indices.size() == 1 ? add_key(each, into) : value(each);
+      if (!each.is("slice")) into.push_back({"at", index});
+    }
+  }
+  if (key) into.push_back({"index", builder_.constant(*key)});
+  if (number) into.push_back({"index", builder_.constant(*number)});
+  builder_.op("store_element", std::move(into));
 }
 
 void FunctionLowering::augmented(const Node& node) {

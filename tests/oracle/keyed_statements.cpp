@@ -44,7 +44,7 @@ void Program::keyed() {
   switch (random_.below(8)) {
     case 0: {
       const flow::Argument where = key();
-      operation(Type::kState, "store_element", {{"value", tensor()}, where});
+      operation(Type::kState, "store_element", {{"values", tensor()}, where});
       break;
     }
     case 1: {
@@ -80,7 +80,7 @@ void Program::part() {
   if (of_list && random_.one_in(3)) {
     const ValueId given = tensor();
     writer_.value(Type::kState, Op::kOperator, "store_element",
-                  {{"self", whole}, {"value", given}, {"index", number}});
+                  {{"self", whole}, {"values", given}, {"index", number}});
   }
   const bool is_slice = !of_list && random_.one_in(3);
   writer_.value(Type::kTensor, Op::kOperator, "subscript",

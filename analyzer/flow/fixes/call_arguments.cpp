@@ -92,12 +92,14 @@ bool Candidates::is_guilty(const Site& call, const Passed& each) const {
   return call.instruction->args[each.position].name == role || each.role == role || each.position == side;
 }
 
-// What is written into, or kept: a cast would give the call another tensor to write into.
-static bool is_written_into(const Instruction& call, std::string_view role) {
+// What is written into, or kept: a cast would give the call another tensor to write into. An operator of
+// PyTorch writes into its first.
+static bool is_written_into(const Instruction& call, std::string_view role, std::size_t position) {
   const std::string_view callee = std::string_view(call.text).substr(0, call.text.find('('));
   const auto kind = role_kind(role);
-  return callee.ends_with('_') || call.name.ends_with('_') || kind == RoleKind::kCache ||
-         kind == RoleKind::kOutput;
+  const bool writes =
+      (callee.ends_with('_') || call.name.ends_with('_')) && (call.op != Op::kOperator || position == 0);
+  return writes || kind == RoleKind::kCache || kind == RoleKind::kOutput;
 }
 
 // What each argument is to the call, and what the finding says of it there.
@@ -110,9 +112,13 @@ void Candidates::judge(const Site& call, std::vector<Passed>& all) const {
   }
   for (Passed& each : all) {
     const Argument& given = call.instruction->args[each.position];
-    if (call.instruction->op != Op::kOperator) each.role = given.name;
-    if (call.instruction->op == Op::kOperator && each.position < 2)
+    const bool is_told = std::any_of(finding_.operands.begin(), finding_.operands.end(),
+                                     [&](const FindingOperand& one) { return one.role == given.name; });
+    if (is_told || call.instruction->op != Op::kOperator) {
+      each.role = given.name;
+    } else if (each.position < 2) {
       each.role = each.position ? "right" : "left";
+    }
     for (const Argument& watched : watch ? watch->args : std::vector<Argument>()) {
       if (watched.value == given.value) each.role = watched.name;
     }
@@ -120,7 +126,7 @@ void Candidates::judge(const Site& call, std::vector<Passed>& all) const {
     each.is_named = std::any_of(finding_.sinks.begin(), finding_.sinks.end(), [&](const Sink& sink) {
       return sink.role == each.role && sink.location.line == at.line && sink.location.column == at.column;
     });
-    each.castable = each.castable && !is_written_into(*call.instruction, each.role);
+    each.castable = each.castable && !is_written_into(*call.instruction, each.role, each.position);
     for (const FindingOperand& operand : finding_.operands) {
       if (operand.role != each.role || operand.dtypes.empty()) continue;
       const auto some = [&](auto holds) {

@@ -58,8 +58,9 @@ bool is_never_half(const Defect& defect) {
 
 bool is_refused_unasked(const Defect& defect) {
   const Origin* origin = defect.origin;
-  if (!origin || defect.arrived != &defect.record->operands.front() || is_half(defect.alternative.dtype))
-    return false;
+  const bool may_be_asked_for =
+      defect.record->place == SinkPlace::kLayer && defect.arrived != &defect.record->operands.front();
+  if (!origin || may_be_asked_for || is_half(defect.alternative.dtype)) return false;
   if (origin->kind == Origin::Kind::kPromotion && origin->by_setting) return false;
   if (is_of_attention_code(defect.alternative.lineage)) return true;
   if (origin->kind == Origin::Kind::kPromotion && met_what_was_cast(*origin, *defect.origins)) return false;

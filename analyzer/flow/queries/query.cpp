@@ -87,7 +87,9 @@ class Search {
     const bool check = record_.place == SinkPlace::kCheck;
     const bool handed_on = record_.place == SinkPlace::kHandedOn;
     if (record_.place == SinkPlace::kLayer) return is_refused_unasked(defect);
-    if (record_.place == SinkPlace::kOtherStore) return false;
+    // Under autocast inputs may be of either dtype, and what is made like them too.
+    if (record_.place == SinkPlace::kOtherStore)
+      return is_stated(defect) || (!record_.autocast.may_be_on && is_refused_unasked(defect));
     if (!check && !handed_on && record_.place != SinkPlace::kLeaving) return true;
     const bool promoted = defect.origin && defect.origin->kind == Origin::Kind::kPromotion;
     if (!promoted || !defect.origin->widens_half()) return false;
@@ -125,16 +127,21 @@ class Search {
     found.push_back(std::move(either));
   }
 
+  // What differs is stated on both sides.
+  static bool is_stated(const Defect& defect) {
+    const auto is_stated = [](const Alternative& each) { return is_known(each) && !each.assumed; };
+    return !defect.differs_from.empty() && is_stated(defect.alternative) &&
+           std::all_of(defect.differs_from.begin(), defect.differs_from.end(), [&](const auto* other) {
+             return std::all_of(other->alternatives.begin(), other->alternatives.end(), is_stated);
+           });
+  }
+
   // One input is float32 by what the code says, so that the others may be. The call breaks all the same where
   // it takes no float32, and where what differs is stated on both sides.
   bool rests_on_guess(const Defect& defect) const {
-    const auto is_stated = [](const Alternative& each) { return is_known(each) && !each.assumed; };
     if (defect.unsupported && !record_.api->accepted(defect.arrived->role).contains(Dtype::kFloat32))
       return false;
-    return defect.differs_from.empty() || !is_stated(defect.alternative) ||
-           !std::all_of(defect.differs_from.begin(), defect.differs_from.end(), [&](const auto* other) {
-             return std::all_of(other->alternatives.begin(), other->alternatives.end(), is_stated);
-           });
+    return !is_stated(defect);
   }
 
   // A buffer that was written to speaks through what was written, not through its allocation, nor as what a

@@ -30,6 +30,8 @@ def refusals_of_stores():
     refused = {}
     places = torch.zeros(1, dtype=torch.int64)
     calls = {"index_copy": lambda tensor, source: tensor.index_copy(0, places, source),
+             "index_add": lambda tensor, source: tensor.index_add(0, places, source),
+             "masked_scatter": lambda tensor, source: tensor.masked_scatter(torch.ones(1, dtype=torch.bool), source),
              "__setitem__": lambda tensor, source: tensor.__setitem__(places, source)}
     for name, call in calls.items():
         for tensor in (torch.float16, torch.bfloat16, torch.float32):
@@ -45,9 +47,9 @@ STORES = refusals_of_stores()
 
 
 def names_places(index):
-    """Whether a subscript has a tensor that is no single number among its parts."""
+    """Whether a subscript has a list, or a tensor that is no single number, among its parts."""
     parts = index if isinstance(index, tuple) else (index,)
-    return any(isinstance(each, torch.Tensor) and each.dim() > 0 for each in parts)
+    return any(isinstance(each, list) or (isinstance(each, torch.Tensor) and each.dim() > 0) for each in parts)
 
 
 def refusals_of_layers():
@@ -90,9 +92,9 @@ class WatchOperators(TorchFunctionMode):
             self.take_product(function, args)
         if getattr(function, "__name__", "") == "scaled_dot_product_attention":
             return self.take(*args, **(kwargs or {}))
-        if getattr(function, "__name__", "") in ("index_copy", "index_copy_"):
-            tensor, _dim, _index, source = args
-            store = ("index_copy", tensor.dtype, source.dtype)
+        stores = getattr(function, "__name__", "").removesuffix("_")
+        if stores in ("index_copy", "index_add", "masked_scatter"):
+            store = (stores, args[0].dtype, args[-1].dtype)
             if store in STORES:
                 raise STORES[store]
         if getattr(function, "__name__", "") == "__setitem__" and names_places(args[1]) and isinstance(args[2], torch.Tensor):

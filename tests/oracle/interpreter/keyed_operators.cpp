@@ -83,7 +83,7 @@ Value Machine::keyed_operation(const Frame& frame, const Prepared& prepared) {
   const Symbol cell = cell_of_key(objects_[whole.id], behind(*key));
   Cells& cells = objects_[whole.id].cells;
   if (stores) {
-    const Value value = *named(frame, each, "value");
+    const Value value = *named(frame, each, "values");
     cells[cell] = value;
     return Value::of(Kind::kNone);
   }

@@ -98,7 +98,7 @@ TEST_CASE("an element of a list is told from a part of a tensor") {
   CHECK(with("  %30 = op subscript(self=%22, index=%24)\n") == 0);
   CHECK(with("  %30 = op subscript(self=%21, index=%24)\n") == 1);
   CHECK(with("  %30 = op subscript(self=%2, slice=%24)\n") == 0);
-  CHECK(with("  %25 = op store_element(self=%22, value=%2, index=%23)\n  %30 = op subscript(self=%22, "
+  CHECK(with("  %25 = op store_element(self=%22, values=%2, index=%23)\n  %30 = op subscript(self=%22, "
              "index=%23)\n") == 0);
 }
 
@@ -153,7 +153,7 @@ TEST_CASE("an element from the end is written for certain where it is known how 
                         "  %20 = const float32\n  %21 = cast %1, %20 ; 20:3-20:9\n  %22 = pack(%1, %2)\n"
                         "  %23 = const " +
                             index +
-                            "\n  %24 = op store_element(self=%22, value=%21, index=%23)\n"
+                            "\n  %24 = op store_element(self=%22, values=%21, index=%23)\n"
                             "  %25 = const 1\n  %30 = op subscript(self=%22, index=%25)\n",
                         "%30", "%2", "%3"))
         .size();

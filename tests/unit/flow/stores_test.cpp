@@ -21,9 +21,10 @@ TEST_CASE("a half source does not go into a float32 cache that attention gets") 
   CHECK(findings(cache_main(kCopy, "%13")) == Found{"7 kv-cache-dtype-mismatch self in main " + kSettings});
 }
 
-TEST_CASE("a store that attention never sees is not its matter") {
-  CHECK(findings(cache_main(kCopy, "%2")).empty());
-  CHECK(findings(cache_main(kCopy + "  %14 = op gt(self=%13, other=%2)\n", "%2")).empty());
+TEST_CASE("a store that attention never sees refuses what the code itself states to differ") {
+  const Found found{"8 operator-mixed-dtypes self in main " + kSettings};
+  CHECK(findings(cache_main(kCopy, "%2")) == found);
+  CHECK(findings(cache_main(kCopy + "  %14 = op gt(self=%13, other=%2)\n", "%2")) == found);
 }
 
 TEST_CASE("what a store wrote is known through views, variables, lists and other stores") {

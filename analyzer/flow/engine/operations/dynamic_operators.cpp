@@ -19,7 +19,7 @@ constexpr std::string_view kInstalled = "installed::";
 constexpr std::string_view kNumber = "number::";
 constexpr std::string_view kObjectOf = "object_of::";
 // Of a store; what stands in `places` is a tensor with dimensions.
-constexpr std::string_view kStored = "value", kAt = "at", kKey = "key", kPlaces = "places";
+constexpr std::string_view kStored = "values", kAt = "at", kPlaces = "places";
 
 // What arithmetic makes of things that nothing is known of.
 bool is_of_unknown_dtype(const Alternative& each) {
@@ -41,13 +41,25 @@ Value number_of(const Value& given, std::string_view type) {
 }
 
 // By one integer a dimension goes, by a slice it stays; of several parts it is not known how many go.
-Rank rank_of_part(const Rank& whole, const std::string& how, bool is_one) {
+Rank rank_of_part(const Rank& whole, const std::string& how, bool is_one, bool at_places) {
   if (how == "slice") return whole;
-  if (is_slices(how)) return Rank::at_least(1);
+  if (is_slices(how) || at_places) return Rank::at_least(1);
   if (!is_one) return Rank{};
   return whole.min >= 2 ? Rank::at_least(1) : Rank{};
 }
+// A mask, or a tensor of integers with dimensions, names places; a tensor without dimensions is one number.
+bool names_places(const Alternative& index) {
+  if (index.kind != Kind::kTensor || index.rank.wrapped) return false;
+  const bool may_be_mask = index.dtype == Dtype::kUndefined;
+  return index.dtype == Dtype::kBool || ((may_be_mask || is_integral(index.dtype)) && index.rank.min > 0);
+}
 }  // namespace
+
+bool DynamicOperators::are_places(const Argument& index, const State& state) {
+  if (index.name != kAt) return false;
+  const std::vector<Alternative> all = memory_.tensors(state, value(state, index.value));
+  return !all.empty() && std::all_of(all.begin(), all.end(), names_places);
+}
 
 // The element of a container that an index means; of any, where it is not constant.
 Key DynamicOperators::element_key(const Activation& activation, const Instruction& instruction,
@@ -88,6 +100,8 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
   if (const Alternative* one = whole.single(); one && one->kind == Kind::kReference)
     whole = memory_.read(state, Location{one->object, one->key});
   const Value* by = named(state, instruction, "key");
+  const bool at_places = std::any_of(instruction.args.begin(), instruction.args.end(),
+                                     [&](const Argument& each) { return are_places(each, state); });
   Value out;
   int slices = 0;
   for (const Alternative& each : whole) {
@@ -129,7 +143,7 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
     }
     for (Alternative part : memory_.tensors(state, Value(each))) {
       const bool is_one = by || is_slices(how) || named(state, instruction, "index");
-      part.rank = ranks_.own_rank(activation, instruction, rank_of_part(part.rank, how, is_one));
+      part.rank = ranks_.own_rank(activation, instruction, rank_of_part(part.rank, how, is_one, at_places));
       out = join(out, Value(part), symbols_);
     }
   }
@@ -138,7 +152,7 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
 
 void DynamicOperators::store_element(const Activation& activation, const Instruction& instruction,
                                      State& state) {
-  const Value* stored = named(state, instruction, "value");
+  const Value* stored = named(state, instruction, kStored);
   const Value given = stored ? *stored : Value::unknown();
   const Value whole = argument(state, instruction, 0);
   const Value* by = named(state, instruction, "key");
@@ -160,23 +174,13 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
   }
 }
 
-// What slices and numbers name takes a value of any dtype; the places that a mask, or a tensor of integers
-// with dimensions, names do not. A tensor without dimensions is one number.
-static bool names_places(const Alternative& index) {
-  if (index.kind != Kind::kTensor || index.rank.wrapped) return false;
-  return index.dtype == Dtype::kBool || (is_integral(index.dtype) && index.rank.min > 0);
-}
-
+// What slices and numbers name takes a value of any dtype; what places name does not.
 void DynamicOperators::store_at_places(const Activation& activation, const Instruction& instruction,
                                        State& state) {
-  const auto are_places = [&](const Argument& each) {
-    if (each.name == kPlaces) return true;
-    if (each.name != kAt && each.name != kKey) return false;
-    const std::vector<Alternative> all = memory_.tensors(state, value(state, each.value));
-    return !all.empty() && std::all_of(all.begin(), all.end(), names_places);
-  };
   const auto& all = instruction.args;
-  const auto places = std::find_if(all.begin(), all.end(), are_places);
+  const auto places = std::find_if(all.begin(), all.end(), [&](const Argument& each) {
+    return each.name == kPlaces || are_places(each, state);
+  });
   const auto stored =
       std::find_if(all.begin(), all.end(), [](const Argument& each) { return each.name == kStored; });
   if (places == all.end() || stored == all.end()) return;
