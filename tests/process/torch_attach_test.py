@@ -14,6 +14,7 @@ from waiting import line_of, what_waits
 
 PROGRAMS = pathlib.Path(BUILT["source"]) / "programs"
 ROUNDS = int(os.environ.get("ROUNDS", "20"))
+REFUSED_ROUNDS = 12
 STARTS = 300  # seconds after which a job hangs that was to begin
 HANGS = 120  # that was told to stop
 LIMIT = 28 * ROUNDS + 240  # for all, within that of CTest
@@ -115,6 +116,22 @@ class Joined(Case):
         pauses.sort()
         print(f"{ROUNDS} jobs joined, left and joined again: none hung, none crashed; {calls} calls of attention checked; pause: median "
               f"{pauses[len(pauses) // 2]:.1f} ms, longest {pauses[-1]:.1f} ms; load {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors")
+
+    def test_refused_calls(self):
+        """Threads that call attention while it is being watched find all there that a finding needs."""
+        jobs, stop = Jobs(self), self.scratch / "stop"
+        lines = set()
+        for number in range(REFUSED_ROUNDS):
+            jobs.step = f"round {number}: joining threads whose calls are refused"
+            process = jobs.start("refused", stop)
+            self.attach(process)
+            time.sleep(0.05 * (number % 3))
+            self.assertEqual(jobs.end(stop), ("none", 0), f"{jobs.step}\n{jobs.said()}")
+            report = self.report("--options=symbolize=0", self.scratch / "journal")[1]
+            lines |= {each["sinks"][0]["function"] for each in report["findings"]}
+            for journal in self.journals():
+                journal.unlink()
+        self.assertEqual(lines, {"refused"})
 
     def test_a_job_that_hangs(self):
         """It is told, with the step and what it waits for, and ends: a test that waits for ever tells nothing."""

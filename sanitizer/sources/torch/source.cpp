@@ -90,16 +90,17 @@ bool switch_on(const Library& library, TextSink& reason) {
   if (!probe(library, layout, reason)) return false;
   libtorch = library;
   find_callback_lock(library);
-  if (!lead_calls(reason)) return false;
-  const bool origins = plan.has_origins();
-  if (!make_tables(origins)) {
+  if (!make_tables(plan.has_origins())) {
     reason << "there is no memory for its tables";
     return false;
   }
+  find_python();
+  // Other threads of a job that goes on come through the slots from here on, so all that calls need is there.
+  if (!lead_calls(reason)) return false;
+  const bool origins = plan.has_origins();
   if (origins && was_joined()) lead_allocators_here();
   storage_life.switch_on(origins);
   if (plan.mode != Torch::kCalls || origins) start_forward_lines(library);
-  find_python();
   (void)decide_watching();
   if (!has_thunks) (void)add_callbacks(library, origins);
   if (plan.windows.kind != Windows::kNone) start_windows(plan.windows);

@@ -1,7 +1,7 @@
 """Training loops to be joined, one after the other, each in a process that is forked here once torch has been imported.
 
 A line of stdin `fork|spawn STOP_FILE` starts one: it trains on two threads beside a loop of data loaders, whose workers load
-libraries, until the file is there. Answers: `ready PID`, then `ended STATUS DIGEST` with what the first steps computed.
+libraries, until the file is there; of `refused STOP_FILE` three threads call attention with what it refuses. Answers: `ready PID`, then `ended STATUS DIGEST` with what the first steps computed.
 """
 import faulthandler
 import hashlib
@@ -77,6 +77,16 @@ def epochs(way, stop, begun):
             return
 
 
+def refused(stop, begun):
+    q, k = torch.ones(1, 2, 8, 16), torch.ones(1, 2, 8, 16, dtype=torch.bfloat16)
+    while not stop.exists():
+        try:
+            F.scaled_dot_product_attention(q, k, k)
+            os._exit(5)
+        except RuntimeError:
+            begun.set()
+
+
 def make_engine_anew():
     """In a child PyTorch makes its autograd engine anew when it is first asked for, which operators that save a tensor do with Python's
     lock given back, and guards that by nothing: of two threads both destroy the old one. Seen without dtype-san in 2.13.0 (both were
@@ -91,8 +101,11 @@ def job(way, stop):
     torch.set_num_threads(1)
     make_engine_anew()
     begun, digests = [threading.Event() for _ in range(3)], {}
-    threads = [threading.Thread(target=train, args=(seed, stop, digests, begun[seed])) for seed in (1, 2)]
-    threads.append(threading.Thread(target=epochs, args=(way, stop, begun[0])))
+    if way == "refused":
+        threads = [threading.Thread(target=refused, args=(stop, event)) for event in begun]
+    else:
+        threads = [threading.Thread(target=train, args=(seed, stop, digests, begun[seed])) for seed in (1, 2)]
+        threads.append(threading.Thread(target=epochs, args=(way, stop, begun[0])))
     for thread in threads:
         thread.start()
     for event in begun:
@@ -100,7 +113,7 @@ def job(way, stop):
     print("ready", os.getpid(), flush=True)
     for thread in threads:
         thread.join()
-    print(*(digests[seed] for seed in sorted(digests)), sep="-", end=" ", flush=True)
+    print("-".join(digests[seed] for seed in sorted(digests)) or "none", end=" ", flush=True)
 
 
 def main():
