@@ -279,6 +279,8 @@ class FunctionLowering {
                          const std::vector<Given>& arguments);
   ValueId call_attribute(const std::string& name, ValueId object, const std::vector<Given>& arguments);
   ValueId method_of_either(const std::string& name, ValueId object, const std::vector<Given>& arguments);
+  ValueId method_of_container(const Node& written, const std::string& name, ValueId object,
+                              const std::vector<Given>& arguments);
   std::optional<ValueId> tensor_method(const std::string& name, ValueId object,
                                        const std::vector<Given>& arguments);
   ValueId registered_in(ValueId container, const std::string& name, ValueId held, bool parameters);

@@ -313,29 +313,6 @@ ValueId FunctionLowering::call_attribute(const std::string& name, ValueId object
   return builder_.value(Op::kCall, (escapes ? "?" : std::string(kAttributeCall)) + name, std::move(handed));
 }
 
-// What a tensor and a class of the file have by one name, `to`: which it is, is known where it runs. Of what
-// is not known there a method may be of either; a field that holds a module, `self.attn.norm(q)`, is not
-// thought of.
-ValueId FunctionLowering::method_of_either(const std::string& name, ValueId object,
-                                           const std::vector<Given>& arguments) {
-  if (!is_tensor_method(name)) return call_attribute(name, object, arguments);
-  const BlockId of_tensor = builder_.block(), of_object = builder_.block(), after = builder_.block();
-  if (unit_.is_project_method(name)) {
-    builder_.branch(builder_.op("python::is_tensor", {{"", object}}), of_tensor, of_object);
-  } else {
-    builder_.branch(builder_.op("python::is_other_object", {{"", object}}), of_object, of_tensor);
-  }
-  builder_.enter(of_tensor);
-  const std::optional<ValueId> converted = tensor_method(name, object, arguments);
-  const ValueId first = converted ? *converted : builder_.unknown();
-  builder_.jump(after);
-  builder_.enter(of_object);
-  const ValueId second = call_attribute(name, object, arguments);
-  builder_.jump(after);
-  builder_.enter(after);
-  return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});
-}
-
 ValueId FunctionLowering::call_method(const Node& function, const std::vector<Given>& arguments) {
   const Node object_node = function.field("object");
   const std::string name(function.field("attribute").text());
@@ -384,10 +361,7 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
   const bool may_be_field = is_tensor_method(name) && unit_.is_project_field(name);
   if (may_be_field || unit_.is_project_method(name)) return method_of_either(name, object, arguments);
   if (const auto out = tensor_method(name, object, arguments)) return *out;
-  if (const auto out = container_method(name, object, arguments)) return *out;
-  if (const auto out = updated(name, object, arguments)) return *out;
-  if (const auto out = looked_up(name, object, arguments)) return *out;
-  return call_attribute(name, object, arguments);
+  return method_of_container(object_node, name, object, arguments);
 }
 
 }  // namespace dtype_guard::python

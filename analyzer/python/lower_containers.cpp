@@ -1,7 +1,9 @@
-// Lists, dictionaries and containers of modules: what their methods put in and give.
+// Lists, dictionaries and containers of modules: what their methods put in and give; methods whose name other
+// objects have too.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "analyzer/python/function_lowering.h"
 #include "rules/operators/library_names.h"
@@ -183,6 +185,59 @@ std::optional<ValueId> FunctionLowering::named_tuple(const Entity& entity,
   for (std::size_t i = 0; i < fields.size(); ++i)
     builder_.store(place_in(made, {Place::Step::Kind::kField, fields[i], 0}), parts[i].value);
   return made;
+}
+
+// What a tensor and a class of the file have by one name, `to`: which it is, is known where it runs. Of what
+// is not known there a method may be of either; a field that holds a module, `self.attn.norm(q)`, is not
+// thought of.
+ValueId FunctionLowering::method_of_either(const std::string& name, ValueId object,
+                                           const std::vector<Given>& arguments) {
+  if (!is_tensor_method(name)) return call_attribute(name, object, arguments);
+  const BlockId of_tensor = builder_.block(), of_object = builder_.block(), after = builder_.block();
+  if (unit_.is_project_method(name)) {
+    builder_.branch(builder_.op("python::is_tensor", {{"", object}}), of_tensor, of_object);
+  } else {
+    builder_.branch(builder_.op("python::is_other_object", {{"", object}}), of_object, of_tensor);
+  }
+  builder_.enter(of_tensor);
+  const std::optional<ValueId> converted = tensor_method(name, object, arguments);
+  const ValueId first = converted ? *converted : builder_.unknown();
+  builder_.jump(after);
+  builder_.enter(of_object);
+  const ValueId second = call_attribute(name, object, arguments);
+  builder_.jump(after);
+  builder_.enter(after);
+  return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});
+}
+
+// What a list or a dictionary and a class that is not in this file have by one name, `cache.update(keys=k)`.
+// What is written out as a list or dictionary is one.
+ValueId FunctionLowering::method_of_container(const Node& written, const std::string& name, ValueId object,
+                                              const std::vector<Given>& arguments) {
+  static const std::set<std::string_view> shared = {"append", "extend", "get", "pop", "update"};
+  const auto of_container = [&] {
+    if (const auto out = container_method(name, object, arguments)) return *out;
+    if (const auto out = updated(name, object, arguments)) return *out;
+    if (const auto out = looked_up(name, object, arguments)) return *out;
+    return call_attribute(name, object, arguments);
+  };
+  const auto assigned =
+      written.is("identifier") ? assigned_.find(std::string(written.text())) : assigned_.end();
+  const bool is_known = assigned != assigned_.end() &&
+                        std::all_of(assigned->second.begin(), assigned->second.end(), [](const Node& each) {
+                          return each && (each.is("list") || each.is("dictionary") || each.is("tuple"));
+                        });
+  if (!shared.contains(name) || arguments.empty() || is_known) return of_container();
+  const BlockId of_object = builder_.block(), otherwise = builder_.block(), after = builder_.block();
+  builder_.branch(builder_.op("python::is_other_object", {{"", object}}), of_object, otherwise);
+  builder_.enter(of_object);
+  const ValueId first = call_attribute(name, object, arguments);
+  builder_.jump(after);
+  builder_.enter(otherwise);
+  const ValueId second = of_container();
+  builder_.jump(after);
+  builder_.enter(after);
+  return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});
 }
 
 }  // namespace dtype_guard::python

@@ -206,6 +206,8 @@ ValueId FunctionLowering::attribute(const Node& node) {
       return builder_.op("contiguous", {{"self", object}});
     if (name == "real" || name == "imag") return builder_.op(name, {{"self", object}});
     if (name == "data") return builder_.value(Op::kCopy, object);
+    if ((name == "is_nested" || name == "is_sparse") && !unit_.is_project_field(name))
+      return builder_.constant(false);  // of a tensor, which is taken to be dense
     if (name == "device" || name == "requires_grad" || name == "grad") return builder_.unknown();
   }
   Place place;

@@ -29,6 +29,7 @@ enum class Named : std::uint8_t {
   kCountsDimensions,   // a number
   kListsSizes,         // a number for each dimension
   kOneSize,            // of a dimension that is named
+  kCountAlong,         // how many elements there are along one
   kSizeFromEitherEnd,  // of one that is counted from the front or from the back
   kCountOfShape,       // asks a tensor for a number alone
   kBytesOfElement,
@@ -116,6 +117,7 @@ inline constexpr LibraryName kLibraryNames[] = {
     {Named::kListsSizes, "sizes"},
     {Named::kListsSizes, "sym_sizes"},
     {Named::kOneSize, "size"},
+    {Named::kCountAlong, "size"},
     {Named::kOneSize, "stride"},
     {Named::kSizeFromEitherEnd, "size"},
     {Named::kCountOfShape, "size"},

@@ -195,7 +195,7 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
     return by_reference(Value({none, one}));
   };
   Alternative tensor = Alternative::tensor(setting_.inputs, rank_of(parameter));
-  tensor.assumed = true;
+  tensor.assumed = tensor.handed_in = true;
   const bool is_one =
       parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor;
   const bool none_by_default =

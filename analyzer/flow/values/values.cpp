@@ -116,6 +116,7 @@ void absorb(Alternative& into, const Alternative& more, SymbolSets& symbols) {
   into.trail = std::min(into.trail, more.trail);
   into.told = std::min(into.told, more.told);
   into.merged = into.merged || more.merged;
+  into.handed_in = into.handed_in || more.handed_in;
   into.of_several = into.of_several || more.of_several;
   into.displaced = into.displaced && more.displaced;
   into.elsewhere = into.elsewhere || more.elsewhere || into.uncertain != more.uncertain;
@@ -143,10 +144,10 @@ bool same_place_in_order(const Alternative& a, const Alternative& b) { return id
 // That a later round of a loop brings a tensor which looks like the first's is no reason to look at it again.
 bool operator==(const Alternative& a, const Alternative& b) {
   return identity(a) == identity(b) && a.rank == b.rank && a.uncertain == b.uncertain &&
-         a.assumed == b.assumed && a.merged == b.merged && a.displaced == b.displaced &&
-         a.elsewhere == b.elsewhere && a.trail == b.trail && a.told == b.told && a.lineage == b.lineage &&
-         a.products == b.products && a.symbols == b.symbols && a.truth == b.truth && a.context == b.context &&
-         a.source == b.source;
+         a.assumed == b.assumed && a.handed_in == b.handed_in && a.merged == b.merged &&
+         a.displaced == b.displaced && a.elsewhere == b.elsewhere && a.trail == b.trail && a.told == b.told &&
+         a.lineage == b.lineage && a.products == b.products && a.symbols == b.symbols && a.truth == b.truth &&
+         a.context == b.context && a.source == b.source;
 }
 
 Value::Value(std::vector<Alternative> alternatives) {

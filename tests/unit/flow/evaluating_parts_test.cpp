@@ -84,7 +84,7 @@ TEST_CASE_METHOD(CodeState, "dictionaries: a text names the field that it is") {
 
 TEST_CASE_METHOD(Code, "dynamic operators: an index takes what stands there, and x += y may be x + y") {
   Effects effects;
-  const Registrations registrations{program.functions, root, names, memory};
+  const Registrations registrations{program, root, names, memory};
   Conversions conversions{program, root, names, effects, memory};
   Ranks ranks{names, root, rounds, memory};
   Dictionaries dictionaries{names, questions};
@@ -222,7 +222,7 @@ TEST_CASE_METHOD(Rooted,
 
 namespace {
 struct Calling : Rooted {
-  Registrations registrations{program.functions, root, names, memory};
+  Registrations registrations{program, root, names, memory};
   Ranks ranks{names, root, rounds, memory};
   Sinks sinks{subject, names, effects, questions, rounds, memory};
   Operators operators{subject, names, effects, rounds, memory, ranks};

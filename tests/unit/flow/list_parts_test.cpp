@@ -43,7 +43,7 @@ TEST_CASE("value kinds: what a setting hands in may be anything") {
   CHECK(!is_of_kind("is_tensor", Value::unknown(), state));
   CHECK(!is_of_kind("dim", made, state));
   Alternative handed = *made.single();
-  handed.assumed = true;
+  handed.handed_in = true;
   CHECK(!is_of_kind("is_sequence", Value(handed), state));
 }
 }  // namespace dtype_guard::flow

@@ -69,7 +69,7 @@ TEST_CASE_METHOD(Code, "objects: a copy of a list is another list") {
 
 TEST_CASE_METHOD(Code,
                  "registrations: a module owns what it registers, and its callers' value is a handle of it") {
-  Registrations registrations{program.functions, root, names, memory};
+  Registrations registrations{program, root, names, memory};
   CHECK(registrations.is_module_type("torch::nn::Linear"));
   CHECK(!registrations.is_module_type("Other"));
   give(19, of_type("Layer"));
@@ -98,7 +98,7 @@ TEST_CASE_METHOD(Code, "conversions: a parameter has the dtype that its module i
 }
 
 TEST_CASE_METHOD(Code, "registrations: what a callee did to a tensor its caller sees") {
-  Registrations registrations{program.functions, root, names, memory};
+  Registrations registrations{program, root, names, memory};
   const Value ranked = tensor(Dtype::kFloat32, Rank::exactly(3));
   give(1, ranked);
   TensorChanges callers = registrations.begin_call();

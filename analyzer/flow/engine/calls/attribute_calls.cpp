@@ -79,11 +79,14 @@ Calls::Callees Calls::callees_by_attribute(const Activation& activation, const I
     if (is_named(Named::kHooksForward, name)) state.change(each.object).type = {};
     const bool forwards = itself || name == kForward;
     if (forwards && (find_module_type(type) || type == kSequential)) {
-      const auto given = modules_.library_module_call(activation, instruction, each, state);
-      out.unknown = out.unknown || !given;
       const bool is_only_one = std::all_of(receiver.begin(), receiver.end(), [&](const Alternative& other) {
         return other.kind == Kind::kNone || other.object == each.object;
       });
+      // What one layer does not refuse another may: nothing is learnt from the one for the other.
+      State of_this_one = state;
+      State& where_it_runs = is_only_one || type == kSequential ? state : of_this_one;
+      const auto given = modules_.library_module_call(activation, instruction, each, where_it_runs);
+      out.unknown = out.unknown || !given;
       const SymbolSetId condition = is_only_one ? 0 : each.symbols;
       if (given) out.given = join(out.given, where(*given, condition, symbols_), symbols_);
       continue;

@@ -19,9 +19,10 @@ std::optional<bool> is_one(const Alternative& each, std::string_view class_name,
     case Kind::kDtype:
     case Kind::kClosure:
       return false;
+    case Kind::kTensor:
+      return each.handed_in ? std::nullopt : std::optional(false);
     case Kind::kNumber:
     case Kind::kBool:
-    case Kind::kTensor:
       return each.assumed ? std::nullopt : std::optional(false);
     case Kind::kObject: {
       const HeapObject* object = state.find(each.object);

@@ -52,7 +52,7 @@ std::optional<bool> is_one(Is asked, const Alternative& each, const State& state
   if (each.uncertain) return std::nullopt;
   switch (each.kind) {
     case Kind::kTensor:
-      if (each.assumed || each.rank.wrapped) return std::nullopt;
+      if (each.handed_in || each.rank.wrapped) return std::nullopt;
       return asked == Is::kTensor;
     case Kind::kHandle:
       return asked == Is::kTensor;

@@ -95,7 +95,7 @@ class Engine final : public Evaluator {
   Memory memory_{subject_.program, names_, questions_, rounds_};
   Objects objects_{index_, names_, sightings_, questions_, rounds_, memory_};
   Conversions conversions_{subject_.program, root_, names_, effects_, memory_};
-  Registrations registrations_{index_, root_, names_, memory_};
+  Registrations registrations_{subject_.program, root_, names_, memory_};
   Ranks ranks_{names_, root_, rounds_, memory_};
   Conditions conditions_{subject_.program, names_, effects_, memory_, *this};
   Casts casts_{names_, memory_};

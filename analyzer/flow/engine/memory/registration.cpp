@@ -360,9 +360,13 @@ void Registrations::take_over_ranks(State& state, const std::vector<Value>& chan
 
 bool Registrations::is_module_type(const std::string& type) const {
   if (find_module_type(type) || type.starts_with(name_of(Named::kModules))) return true;
-  const std::vector<std::uint32_t> made = index_.constructors(type, root_.unit);
-  return std::any_of(made.begin(), made.end(),
-                     [&](std::uint32_t each) { return index_.function(each).of_module; });
+  const auto are_of_module = [&](const std::vector<std::uint32_t>& all) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](std::uint32_t each) { return index_.function(each).of_module; });
+  };
+  return are_of_module(index_.constructors(type, root_.unit)) ||
+         are_of_module(
+             classes_.inherited(type, name_of(Named::kForward), FunctionIndex::kAnyNumber, root_.unit));
 }
 
 // What a module registers when a field of it is assigned: parameters and modules.

@@ -19,8 +19,9 @@ inline constexpr std::string_view kParameterType = "parameter";
 
 class Registrations {
  public:
-  Registrations(const FunctionIndex& index, const RunningRoot& root, Names& names, Memory& memory)
-      : index_(index),
+  Registrations(const Program& program, const RunningRoot& root, Names& names, Memory& memory)
+      : index_(program.functions),
+        classes_(program.classes),
         root_(root),
         origins_(names.origins),
         symbols_(names.symbols),
@@ -45,6 +46,7 @@ class Registrations {
   void take_over_ranks(State& state, const std::vector<Value>& changed);
 
   const FunctionIndex& index_;
+  const ClassHierarchy& classes_;
   const RunningRoot& root_;
   Origins& origins_;
   SymbolSets& symbols_;

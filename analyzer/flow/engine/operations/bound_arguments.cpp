@@ -95,7 +95,7 @@ Value BoundArguments::as_input(const Parameter& parameter, const Value& looked_u
   if (!open || open->kind != Kind::kUnknown || !may_be_none || !is_tensor || !parameter.type.empty())
     return looked_up;
   Alternative tensor = Alternative::tensor(setting_.inputs, Rank{}), none = Alternative::of(Kind::kNone);
-  tensor.assumed = true;
+  tensor.assumed = tensor.handed_in = true;
   tensor.symbols = none.symbols = open->symbols;
   return Value({none, tensor});
 }

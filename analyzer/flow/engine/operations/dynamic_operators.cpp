@@ -174,17 +174,36 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
   }
 }
 
+// A number takes a dimension away. Where what is stored has as many as the whole, no index is one.
+bool DynamicOperators::is_as_deep(const Value& stored, const Value& whole, const State& state) {
+  const auto rank = [&](const Alternative& each) { return state.ranks.known(each.rank); };
+  const std::vector<Alternative> parts = memory_.tensors(state, stored), all = memory_.tensors(state, whole);
+  return !parts.empty() && std::all_of(parts.begin(), parts.end(), [&](const Alternative& part) {
+    return part.kind == Kind::kTensor && std::all_of(all.begin(), all.end(), [&](const Alternative& each) {
+             return each.kind == Kind::kTensor && rank(part).min >= rank(each).max;
+           });
+  });
+}
+
 // What slices and numbers name takes a value of any dtype; what places name does not.
 void DynamicOperators::store_at_places(const Activation& activation, const Instruction& instruction,
                                        State& state) {
   const auto& all = instruction.args;
-  const auto places = std::find_if(all.begin(), all.end(), [&](const Argument& each) {
-    return each.name == kPlaces || are_places(each, state);
-  });
   const auto stored =
       std::find_if(all.begin(), all.end(), [](const Argument& each) { return each.name == kStored; });
-  if (places == all.end() || stored == all.end()) return;
+  if (stored == all.end()) return;
   const Value& into = argument(state, instruction, 0);
+  const auto is_tensor = [&](const Argument& each) {
+    const std::vector<Alternative> index = memory_.tensors(state, value(state, each.value));
+    return each.name == kAt && !index.empty() &&
+           std::all_of(index.begin(), index.end(),
+                       [](const Alternative& one) { return one.kind == Kind::kTensor && !one.rank.wrapped; });
+  };
+  const auto places = std::find_if(all.begin(), all.end(), [&](const Argument& each) {
+    return each.name == kPlaces || are_places(each, state) ||
+           (is_tensor(each) && is_as_deep(value(state, stored->value), into, state));
+  });
+  if (places == all.end()) return;
   if (!std::all_of(into.begin(), into.end(), [](const Alternative& each) {
         return each.kind == Kind::kTensor || each.kind == Kind::kHandle;
       }))

@@ -37,6 +37,7 @@ class DynamicOperators {
   // Of a dictionary, where the key is not constant but has a name: what was stored by that name is there.
   Key named_key(const Activation& activation, const Instruction& instruction, const State& state);
   bool are_places(const Argument& index, const State& state);
+  bool is_as_deep(const Value& stored, const Value& whole, const State& state);
   Value part_of(const Activation& activation, const Instruction& instruction, State& state);
   void store_element(const Activation& activation, const Instruction& instruction, State& state);
   void store_at_places(const Activation& activation, const Instruction& instruction, State& state);

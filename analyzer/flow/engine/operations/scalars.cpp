@@ -12,6 +12,7 @@
 #include "analyzer/flow/engine/conditions/class_tests.h"
 #include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/operations/told_sizes.h"
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/operators/shape_questions.h"
 #include "rules/operators/library_names.h"
@@ -379,6 +380,9 @@ std::optional<Value> Scalars::scalar_operation(const Activation& activation, con
     const std::string_view of = std::string_view(instruction.name).substr(kIsInstance.size());
     return fact(asked, is_instance(asked.operand(0), of, subject_.program.classes, state));
   }
+  if (const auto size =
+          told_size(asked.name, instruction, state, memory_, {origins_, subject_.program.functions}))
+    return Value(Alternative::integer(*size));
   if (asked.of_shape) {
     Alternative number = is_named(Named::kValueOfTensor, asked.name)
                              ? Alternative::real()

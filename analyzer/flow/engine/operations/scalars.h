@@ -15,6 +15,7 @@ class Scalars {
   Scalars(const Subject& subject, Names& names, Effects& effects, Questions& questions, Memory& memory,
           Ranks& ranks)
       : subject_(subject),
+        origins_(names.origins),
         symbols_(names.symbols),
         ids_(names.ids),
         effects_(effects),
@@ -42,6 +43,7 @@ class Scalars {
   std::optional<Value> autocast_question(const Instruction& instruction, const State& state) const;
 
   const Subject& subject_;
+  const Origins& origins_;
   SymbolSets& symbols_;
   Identities& ids_;
   Effects& effects_;
