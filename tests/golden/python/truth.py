@@ -21,6 +21,7 @@ import stand_ins
 from twins import EXAMPLES, HERE, SETTINGS, cases
 
 SDPA = "torch.nn.functional.scaled_dot_product_attention"
+WITH_WEIGHTS = "torch.nn.functional.multi_head_attention_forward"
 PRODUCTS = ("matmul", "__matmul__", "bmm", "baddbmm", "einsum")
 
 
@@ -76,7 +77,7 @@ LAYERS = refusals_of_layers()
 class WatchOperators(TorchFunctionMode):
     def __init__(self, recorder):
         super().__init__()
-        self.take = recorder.function(SDPA)
+        self.take, self.take_with_weights = recorder.function(SDPA), recorder.function(WITH_WEIGHTS)
         self.products, self.wide = 0, []
 
     def take_product(self, function, args):
@@ -92,6 +93,8 @@ class WatchOperators(TorchFunctionMode):
             self.take_product(function, args)
         if getattr(function, "__name__", "") == "scaled_dot_product_attention":
             return self.take(*args, **(kwargs or {}))
+        if getattr(function, "__name__", "") == "multi_head_attention_forward":
+            return self.take_with_weights(*args, **(kwargs or {})), None
         stores = getattr(function, "__name__", "").removesuffix("_")
         if stores in ("index_copy", "index_add", "masked_scatter"):
             store = (stores, args[0].dtype, args[-1].dtype)
