@@ -74,9 +74,14 @@ bool OperatorResults::is_cast() const {
          op_.result != ResultRule::kFactoryLike;
 }
 
-// Scores that are cast to what they were before a softmax are as wide as what had widened them then.
-bool OperatorResults::follows_wide_scores(const Alternative& value) const {
-  const Step* told = is_cast() && (value.lineage & kScores) != 0 ? origins_.step(stated_.told) : nullptr;
+// Scores that are cast to what they were before a softmax are as wide as what had widened them then, and so
+// is what a cast takes from a wider dtype, or an unknown one, to that from before: a rotation in float64.
+bool OperatorResults::goes_back_to_wide(const Alternative& value) const {
+  const Dtype from = is_cast() ? participants(op_, inputs_).front()->alternative->dtype : Dtype::kUndefined;
+  const bool narrows =
+      is_cast() && (from == Dtype::kUndefined || (is_floating(from) && bits(from) > bits(value.dtype)));
+  const bool goes_back = narrows || (is_cast() && (value.lineage & kScores) != 0);
+  const Step* told = goes_back ? origins_.step(stated_.told) : nullptr;
   const Origin* widened = told ? origins_.find(told->origin) : nullptr;
   return widened && widened->kind == Origin::Kind::kPromotion && widened->after == value.dtype &&
          widened->widens_half();
@@ -95,7 +100,7 @@ Dtype OperatorResults::state_again(Alternative& value, const Origin& first) cons
     value.trail = 0;
     return asked.before;
   }
-  const bool was_wide = first.kind == Origin::Kind::kCast && follows_wide_scores(value);
+  const bool was_wide = first.kind == Origin::Kind::kCast && goes_back_to_wide(value);
   if (was_wide || (told && first.over && told->origin == first.over)) {
     value.origin = told->origin;
     value.trail = stated_.told;

@@ -258,7 +258,7 @@ Alternative OperatorResults::alternative(const OperatorOutcome& outcome) const {
     const Origin* first = origins_.find(out.origin);
     if (is_cast() && first && (first->widens_half() || widens_unknown(first)) && first->after == result)
       before = state_again(out, *first);
-  } else if (follows_wide_scores(out)) {
+  } else if (goes_back_to_wide(out)) {
     out.origin = origins_.step(stated_.told)->origin;
     out.trail = stated_.told;
   } else if (result != Dtype::kBool) {  // indices and lengths too: a call may take only int32

@@ -63,7 +63,7 @@ class OperatorResults {
   Origin origin(Dtype result, bool by_autocast, const ChosenInput* narrow, const ChosenInput* wide) const;
   bool is_cast() const;
   Dtype state_again(Alternative& value, const Origin& first) const;
-  bool follows_wide_scores(const Alternative& value) const;
+  bool goes_back_to_wide(const Alternative& value) const;
   const Instruction* made(const ChosenInput& input) const;
   std::string narrow_text(const ChosenInput& narrow) const;
   bool is_of_object(const ChosenInput& input) const;
