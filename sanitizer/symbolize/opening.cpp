@@ -7,9 +7,11 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "rules/dtype/dtype.h"
+#include "rules/dtype/promotion.h"
 #include "rules/text/lists.h"
 #include "sanitizer/protocol/journal.h"
 #include "sanitizer/symbolize/violation.h"
@@ -41,15 +43,32 @@ bool is_to_own_dtype(const StepDtypes& dtypes) {
                                                [&](const std::string& one) { return one == dtypes.after; });
 }
 
+// float16 and bfloat16 promote to float32, which neither of them is.
+bool is_join_of_others(const StepDtypes& dtypes) {
+  std::optional<Dtype> joined;
+  bool differ = false;
+  for (const std::string& input : dtypes.inputs) {
+    const std::optional<Dtype> dtype = parse_dtype(input);
+    if (!dtype) return false;
+    differ = differ || input != dtypes.inputs.front();
+    const PromotionResult both = promote_types(joined.value_or(*dtype), *dtype);
+    if (!std::holds_alternative<Dtype>(both)) return false;
+    joined = std::get<Dtype>(both);
+  }
+  return differ && joined == parse_dtype(dtypes.after);
+}
+
 // An operator of PyTorch: its operands have no roles.
 bool is_operator(const JournalFinding& site) {
   return std::all_of(site.operands.begin(), site.operands.end(),
                      [](const JournalOperand& operand) { return operand.role.empty(); });
 }
 
+bool keeps_dtype(const JournalFinding& site) { return is_operator(site) && is_to_own_dtype(dtypes_of(site)); }
+
 // Whether an operator of a chain is told beside the one behind it.
 bool leads_on(const JournalFinding& later, const JournalFinding& earlier) {
-  return is_to_own_dtype(dtypes_of(later)) || (is_promotion(later) && is_promotion(earlier));
+  return keeps_dtype(earlier) || (is_promotion(later) && is_promotion(earlier));
 }
 
 PathStep operator_step(const JournalFinding& site, const std::vector<std::string>& roles) {
@@ -77,18 +96,24 @@ bool is_promotion(const JournalFinding& site) {
   const StepDtypes dtypes = dtypes_of(site);
   const auto equal =
       static_cast<std::size_t>(std::count(dtypes.inputs.begin(), dtypes.inputs.end(), dtypes.after));
-  return equal != 0 && equal != dtypes.inputs.size();
+  return equal != 0 ? equal != dtypes.inputs.size() : is_join_of_others(dtypes);
 }
 
 std::vector<std::uint32_t> way_from_origin(const std::map<std::uint32_t, JournalFinding>& sites,
                                            const std::vector<std::uint32_t>& chain) {
   std::vector<std::uint32_t> way;
+  const JournalFinding* later = nullptr;  // the last of the way that did not find its dtype there
+  std::size_t told = 0;                   // the way without those that did and lead nowhere
   for (const std::uint32_t number : chain) {
     const auto found = sites.find(number);
     if (found == sites.end()) continue;
-    if (!way.empty() && is_operator(found->second) && !leads_on(sites.at(way.back()), found->second)) break;
+    if (later != nullptr && is_operator(found->second) && !leads_on(*later, found->second)) break;
     way.push_back(number);
+    if (keeps_dtype(found->second)) continue;
+    later = &found->second;
+    told = way.size();
   }
+  if (told != 0) way.resize(told);
   return {way.rbegin(), way.rend()};
 }
 
@@ -96,8 +121,11 @@ const JournalFinding* source_of_wide_operand(const std::map<std::uint32_t, Journ
                                              const std::vector<std::uint32_t>& chain, std::uint32_t number) {
   const auto promotion = sites.find(number);
   if (promotion == sites.end() || !is_promotion(promotion->second)) return nullptr;
-  const auto at = std::find(chain.begin(), chain.end(), number);
-  const auto source = at == chain.end() || at + 1 == chain.end() ? sites.end() : sites.find(*(at + 1));
+  auto at = std::find(chain.begin(), chain.end(), number);
+  if (at == chain.end()) return nullptr;
+  const auto is_kept = [&](std::uint32_t one) { return sites.contains(one) && keeps_dtype(sites.at(one)); };
+  at = std::find_if_not(at + 1, chain.end(), is_kept);
+  const auto source = at == chain.end() ? sites.end() : sites.find(*at);
   const bool gave_it = source != sites.end() && is_operator(source->second) &&
                        dtypes_of(source->second).after == dtypes_of(promotion->second).after;
   return gave_it ? &source->second : nullptr;

@@ -16,8 +16,8 @@ namespace dtype_guard::san {
 bool is_promotion(const JournalFinding& site);
 
 // The sites of an origin's chain (the writer first) that the report tells, in the order in which they ran: of
-// operators those back to the first of the promotions that follow one another, or the one cast or factory;
-// casts to the dtype that was there already are passed.
+// operators those back to the first of the promotions that follow one another, or the one cast or factory.
+// A cast to the dtype that was there already is a step of the way between such, and begins none.
 std::vector<std::uint32_t> way_from_origin(const std::map<std::uint32_t, JournalFinding>& sites,
                                            const std::vector<std::uint32_t>& chain);
 

@@ -47,6 +47,9 @@ class Torch(Case):
     def test_origins(self):
         program = "torch_origins.py"
         cases = (("promoted", "promoted by aten::mul(bfloat16, float32)"), ("promoted_and_kept", "kept so by aten::to(float32)"),
+                 ("promoted_and_normed", "promoted by aten::mul(bfloat16, float32)"),
+                 ("promoted_and_normed_often", "promoted by aten::add(bfloat16, float32)"),
+                 ("two_halves", "promoted by aten::add(bfloat16, float16)"),
                  ("cast", "cast by aten::to(bfloat16)"),
                  ("made", "made by aten::zeros()"),
                  ("through_views_and_in_place", "promoted by aten::add(bfloat16, float32)"),
@@ -65,12 +68,23 @@ class Torch(Case):
     def test_the_operand_that_was_as_wide(self):
         """A table, a parameter or a cache: the note says where it came from, for that line may be the one to edit."""
         program = "torch_origins.py"
-        for name, came in (("promoted", "made by aten::ones()"), ("by_a_cast_table", "cast by aten::to(bfloat16)")):
+        for name, came in (("promoted", "made by aten::ones()"), ("by_a_cast_table", "cast by aten::to(bfloat16)"), ("cast_and_normed", "cast by aten::to(bfloat16)")):
             with self.subTest(name=name):
                 _, report = self.watched(program, name)
                 [finding] = report["findings"]
                 self.assertEqual(self.opening(finding), (program, marked_line(program, name)))
                 self.assertRegex(finding["path"][0]["note"], rf"; its float32 operand was {re.escape(came)} at .*{program}:{marked_line(program, 'table: ' + name)}$")
+
+    def test_the_way_through_a_norm(self):
+        """The line where the dtype came in is the one to edit; the norm's are steps of the way, and its casts that change nothing begin none."""
+        program = "torch_origins.py"
+        for name, steps in (("promoted_and_normed", ["mul", "to", "mul"]), ("promoted_and_normed_often", ["mul", "mul", "add"])):
+            with self.subTest(name=name):
+                _, report = self.watched(program, name)
+                [finding] = report["findings"]
+                self.assertEqual(self.opening(finding), (program, marked_line(program, name)))
+                self.assertEqual([step["operator"] for step in finding["path"]], [f"aten::{step}" for step in steps])
+                self.assertTrue(finding["path"][0]["note"].startswith("promoted by aten::mul(bfloat16, float32); its float32 operand was made by aten::ones() at "))
 
     def test_one_step_of_several_operands(self):
         program = "torch_origins.py"

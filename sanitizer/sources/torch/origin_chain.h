@@ -45,7 +45,8 @@ struct OriginChain {
   // How much it explains: an implied promotion more than a cast, that more than a factory.
   std::uint32_t weight() const { return is_empty() ? 0 : 1 + static_cast<std::uint32_t>(kind_of(sites[0])); }
 
-  // With `site` in front. The oldest stays where the chain is full: it is what the others follow from.
+  // With `site` in front. Where the chain is full the two oldest stay: the first promotion, from which the
+  // others follow, and what gave its wide operand its dtype.
   OriginChain behind(SiteNumber site, ScalarType to) const {
     OriginChain longer;
     longer.dtype = to;
@@ -55,8 +56,8 @@ struct OriginChain {
       for (std::size_t i = 1; i < kChainLength; ++i) longer.sites[i] = sites[i];
       return longer;
     }
-    for (std::size_t i = 1; i < kChainLength; ++i) longer.sites[i] = sites[i - 1];
-    if (sites[kChainLength - 1] != 0) longer.sites[kChainLength - 1] = sites[kChainLength - 1];
+    const std::size_t oldest = sites[kChainLength - 1] != 0 ? kChainLength - 2 : kChainLength;
+    for (std::size_t i = 1; i < kChainLength; ++i) longer.sites[i] = sites[i < oldest ? i - 1 : i];
     return longer;
   }
 };

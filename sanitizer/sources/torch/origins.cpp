@@ -15,6 +15,16 @@ bool is_operand(const OpenRecord& open, std::uintptr_t storage, ScalarType dtype
   return false;
 }
 
+bool has_operand_of(const OpenRecord& open, ScalarType dtype) {
+  for (std::size_t i = 0; i < open.operand_count; ++i)
+    if (open.operands[i].dtype == dtype) return true;
+  return false;
+}
+
+bool has_both_halves(const OpenRecord& open) {
+  return has_operand_of(open, kHalf) && has_operand_of(open, kBFloat16);
+}
+
 // Of the operands of this dtype the one whose chain explains most; the first where several do.
 OriginChain best_chain(const OpenRecord& open, ScalarType dtype) {
   const OriginChain* best = nullptr;
@@ -101,6 +111,11 @@ OperandDtypes look_at(const OpenRecord& open, ScalarType result) {
   return seen;
 }
 
+// float16 and bfloat16 promote to float32, which neither of them is.
+bool is_promoted_to(const OpenRecord& open, const OperandDtypes& seen, ScalarType result) {
+  return seen.has_result ? seen.widest == result : result == kFloat && has_both_halves(open);
+}
+
 OriginChain chain_of_result(const OpenRecord& open, ScalarType result) {
   const OperandDtypes seen = look_at(open, result);
   if (seen.has_result && !seen.has_other) {
@@ -114,12 +129,13 @@ OriginChain chain_of_result(const OpenRecord& open, ScalarType result) {
   step.result = result;
   step.operand_count = open.operand_count;
   for (std::size_t i = 0; i < open.operand_count; ++i) step.operands[i] = open.operands[i].dtype;
-  step.kind = open.operand_count == 0                    ? SiteKind::kMade
-              : seen.has_result && seen.widest == result ? SiteKind::kMixed
-                                                         : SiteKind::kCast;
+  step.kind = open.operand_count == 0              ? SiteKind::kMade
+              : is_promoted_to(open, seen, result) ? SiteKind::kMixed
+                                                   : SiteKind::kCast;
   const SiteNumber site = sites.find(step);
   if (site == 0) return {};
-  const OriginChain before = open.operand_count == 0 ? OriginChain{} : best_chain(open, seen.widest);
+  // What lies behind a cast is not told, and would take the room of what is.
+  const OriginChain before = step.kind == SiteKind::kMixed ? best_chain(open, seen.widest) : OriginChain{};
   OriginChain longer = before.behind(site, result);
   const bool widens = step.kind == SiteKind::kCast && bits_of(result) > bits_of(seen.widest);
   longer.flags = flags_of_result(open, step.kind == SiteKind::kMixed ? Result::kPromoted
@@ -157,7 +173,7 @@ void note_cast_to_own_dtype(StorageEntry* entry, const OpenRecord& open, ScalarT
 }
 
 // A table, a scale or weights widen what they are broadcast over. Where the larger operand is the wide one,
-// or both are as large (a residual in float32), the program keeps it so.
+// or both are as large (a residual in float32), the program keeps it so. Of two half dtypes each is widened.
 void note_mix(OpenRecord& open) {
   std::uint64_t most_of_narrow = 0, most_of_wide = 0;
   std::uint8_t widest = 0;
@@ -167,7 +183,7 @@ void note_mix(OpenRecord& open) {
     std::uint64_t& most = bits_of(open.operands[i].dtype) == widest ? most_of_wide : most_of_narrow;
     if (open.operands[i].elements > most) most = open.operands[i].elements;
   }
-  open.widens_most = most_of_narrow > most_of_wide;
+  open.widens_most = most_of_narrow > most_of_wide || (widest == bits_of(kHalf) && has_both_halves(open));
 }
 
 }  // namespace

@@ -41,6 +41,38 @@ def promoted_and_kept():
     attend(q.to(torch.float32))
 
 
+def normed(x):
+    """As Llama's norm is written: what is float32 already is cast to that twice, which changes nothing."""
+    dtype = x.dtype
+    x = x.to(torch.float32)
+    x = x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + 1e-6)
+    return torch.ones(16, dtype=LOW) * x.to(dtype)
+
+
+def promoted_and_normed():
+    q = low() * torch.ones(16)  # call: promoted_and_normed
+    attend(normed(q))
+
+
+def promoted_and_normed_often():
+    """The way is longer than is kept of it: where it begins is kept."""
+    q = low() * torch.ones(16)  # call: promoted_and_normed_often
+    for shift in (1.0, 2.0):
+        q = normed(q)
+        q = torch.full((16,), shift, dtype=LOW) + q.to(torch.float32)
+    attend(q)
+
+
+def cast_and_normed():
+    """A norm whose weights are float32, and which casts the half that it is given."""
+    x = low().to(torch.float32)  # call: table: cast_and_normed
+    attend(torch.ones(16, dtype=LOW) * x.to(torch.float32))  # call: cast_and_normed
+
+
+def two_halves():
+    attend(low() + torch.ones(16, dtype=torch.float16))  # call: two_halves
+
+
 def cast():
     q = low().float()  # call: cast
     attend(q.transpose(-1, -2).contiguous().transpose(-1, -2))

@@ -222,14 +222,26 @@ TEST_CASE("the way of an operand begins at the first of the promotions that foll
   CHECK(way_from_origin(sites, {3, 9, 2}) == Way{2, 3});  // a site that was not written
   CHECK(way_from_origin(sites, {1}) == Way{1});
   CHECK(way_from_origin(sites, {5, 2, 1}) == Way{2, 5});  // a cast that changes nothing is no beginning
+  CHECK(way_from_origin(sites, {3, 5, 2, 1}) ==
+        Way{2, 5, 3});                                 // nor is it where an operator promotes behind it
+  CHECK(way_from_origin(sites, {3, 5, 4}) == Way{3});  // the cast that is meant
+  CHECK(way_from_origin(sites, {3, 5}) == Way{3});
+  CHECK(way_from_origin(sites, {5, 5, 4}) == Way{4, 5, 5});
+  CHECK(way_from_origin(sites, {5}) == Way{5});
   CHECK(origin_step(sites.at(2), {}).note == "promoted by aten::mul(bfloat16, float32)");
   CHECK(origin_step(sites.at(3), {"q"}).note == "'q' is promoted by aten::cat(float32, bfloat16)");
   CHECK(origin_step(sites.at(3), {"q", "k"}).note ==
         "'q' and 'k' are promoted by aten::cat(float32, bfloat16)");
   CHECK(source_of_wide_operand(sites, {3, 2, 1}, 2) == &sites.at(1));
+  CHECK(source_of_wide_operand(sites, {3, 5, 4}, 3) == &sites.at(4));
+  CHECK(source_of_wide_operand(sites, {3, 5}, 3) == nullptr);
   CHECK(source_of_wide_operand(sites, {2}, 2) == nullptr);
   CHECK(source_of_wide_operand(sites, {4, 1}, 4) == nullptr);
   CHECK(origin_step(sites.at(3), {"q"}).before == "bfloat16");
+  CHECK(origin_step(operator_site("aten::add", {kHalf, kBrain}, kFloat), {"q"}).note ==
+        "'q' is promoted by aten::add(float16, bfloat16)");
+  CHECK(origin_step(operator_site("aten::linear", {kFloat, kBrain}, kHalf), {}).note ==
+        "cast by aten::linear(float32, bfloat16)");
   CHECK(origin_step(sites.at(4), {}).note == "cast by aten::to(bfloat16)");
   CHECK(origin_step(sites.at(1), {}).note == "made by aten::arange()");
   CHECK(origin_step(sites.at(5), {"q"}).note == "'q' is kept so by aten::to(float32)");
