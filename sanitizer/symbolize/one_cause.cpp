@@ -18,14 +18,31 @@ const PathStep* cause(const Finding& finding) {
   return step != nullptr && is_widening(*step) ? step : nullptr;
 }
 
+bool same_place(const SourceLocation& a, const SourceLocation& b) {
+  return std::tie(a.file, a.line, a.function) == std::tie(b.file, b.line, b.function);
+}
+
+// The line that is to be edited tells causes apart, not the callers of its function, which may be many: a
+// worker and its parent, a forward call and what a checkpoint runs again. Where no line is known the stack
+// does.
 bool same_cause(const PathStep& a, const PathStep& b) {
-  return std::tie(a.op, a.before, a.after) == std::tie(b.op, b.before, b.after) &&
-         same_stack(a.backtrace, b.backtrace);
+  if (std::tie(a.op, a.before, a.after) != std::tie(b.op, b.before, b.after)) return false;
+  return a.location.line != 0 ? same_place(a.location, b.location) : same_stack(a.backtrace, b.backtrace);
 }
 
 template <typename T>
 void add_once(std::vector<T>& to, const T& value) {
   if (std::find(to.begin(), to.end(), value) == to.end()) to.push_back(value);
+}
+
+void add_stack(Finding& kept, Stack&& more) {
+  const auto is_same = [&](const Stack& one) {
+    return one.kind == more.kind && same_stack(one.backtrace, more.backtrace);
+  };
+  if (same_stack(kept.backtrace, more.backtrace) ||
+      std::any_of(kept.stacks.begin(), kept.stacks.end(), is_same))
+    return;
+  kept.stacks.push_back(std::move(more));
 }
 
 void take_over(Finding& kept, Finding&& more) {
@@ -40,10 +57,33 @@ void take_over(Finding& kept, Finding&& more) {
     };
     if (std::none_of(kept.sinks.begin(), kept.sinks.end(), same)) kept.sinks.push_back(sink);
   }
-  for (Stack& stack : more.stacks) kept.stacks.push_back(std::move(stack));
-  if (!same_stack(kept.backtrace, more.backtrace)) kept.stacks.push_back({"call", std::move(more.backtrace)});
+  add_stack(kept, {"call", std::move(more.backtrace)});
+  for (Stack& stack : more.stacks) add_stack(kept, std::move(stack));
   kept.count += more.count;
   for (const Occurrence& occurrence : more.occurrences) merge_occurrence(kept, occurrence);
+}
+
+bool reads_alike(const PathStep& a, const PathStep& b) {
+  return std::tie(a.op, a.before, a.after, a.note) == std::tie(b.op, b.before, b.after, b.note) &&
+         same_place(a.location, b.location);
+}
+
+bool reads_alike(const Sink& a, const Sink& b) {
+  return a.api == b.api && a.role == b.role && same_place(a.location, b.location);
+}
+
+// Whether these differ in nothing but the callers of the function that their line is in.
+bool is_one_line(const Finding& a, const Finding& b) {
+  const auto is_known = [](const Finding& one) {
+    return one.observed == std::vector<std::string>{"runtime"} && opening_step(one) != nullptr &&
+           one.location.line != 0;
+  };
+  return is_known(a) && is_known(b) && a.rule == b.rule && a.message == b.message &&
+         same_place(a.location, b.location) &&
+         std::equal(a.sinks.begin(), a.sinks.end(), b.sinks.begin(), b.sinks.end(),
+                    [](const Sink& x, const Sink& y) { return reads_alike(x, y); }) &&
+         std::equal(a.path.begin(), a.path.end(), b.path.begin(), b.path.end(),
+                    [](const PathStep& x, const PathStep& y) { return reads_alike(x, y); });
 }
 
 bool same_operands(const Finding& a, const Finding& b) {
@@ -97,7 +137,7 @@ void merge_causes(std::vector<Finding>& findings) {
     const PathStep* own = cause(finding);
     const auto known = std::find_if(merged.begin(), merged.end(), [&](const Finding& one) {
       const PathStep* other = own != nullptr ? cause(one) : nullptr;
-      return other != nullptr && same_cause(*own, *other);
+      return other != nullptr ? same_cause(*own, *other) : is_one_line(one, finding);
     });
     if (known == merged.end())
       merged.push_back(std::move(finding));

@@ -7,8 +7,10 @@
 
 namespace dtype_guard::san {
 
-// Of the run-time findings that open with the same operator, which widened there, the gravest stays, the
-// first among equals: with the others' calls as sinks and stacks, their rules, counts and occurrences.
+// Of the run-time findings that open with the same operator at the same line, which widened there, from
+// wherever that function was called, the gravest stays, the first among equals: with the others' calls as
+// sinks and stacks, their rules, counts and occurrences. Of those whose operand was cast or made there: where
+// each call that it reaches is the same one, too.
 void merge_causes(std::vector<Finding>& findings);
 
 // Counts of the same process are added up.

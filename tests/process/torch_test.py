@@ -86,6 +86,21 @@ class Torch(Case):
                 self.assertEqual([step["operator"] for step in finding["path"]], [f"aten::{step}" for step in steps])
                 self.assertTrue(finding["path"][0]["note"].startswith("promoted by aten::mul(bfloat16, float32); its float32 operand was made by aten::ones() at "))
 
+    def test_a_line_that_is_called_from_several_places(self):
+        """Is one finding, with a stack for each way to the call and the counts of all, a child's too."""
+        program = "torch_origins.py"
+        _, report = self.watched(program, "from_several_places")
+        found = {self.opening(finding): finding for finding in report["findings"]}
+        self.assertEqual(sorted(self.opening(finding) for finding in report["findings"]),
+                         sorted((program, marked_line(program, name)) for name in ("from_several_places", "made_in_several_places")))
+        for name, count, processes in (("from_several_places", 3, 2), ("made_in_several_places", 2, 1)):
+            with self.subTest(name=name):
+                finding = found[program, marked_line(program, name)]
+                self.assertEqual((finding["count"], len(finding["stacks"]), len(finding["occurrences"])), (count, count - 1, processes))
+                self.assertEqual([sink["role"] for sink in finding["sinks"]], ["q"])
+                callers = {frame["function"] for stack in (finding["backtrace"], *(each["backtrace"] for each in finding["stacks"])) for frame in stack}
+                self.assertGreaterEqual(callers, {"encoder", "decoder"})
+
     def test_one_step_of_several_operands(self):
         program = "torch_origins.py"
         _, report = self.watched(program, "both")

@@ -1,5 +1,6 @@
 """Wrong calls of scaled_dot_product_attention whose q came to be float32 in a way of its own; k and v are bfloat16. The
 comments mark the line that a report has to open with."""
+import os
 import sys
 import threading
 
@@ -67,6 +68,35 @@ def cast_and_normed():
     """A norm whose weights are float32, and which casts the half that it is given."""
     x = low().to(torch.float32)  # call: table: cast_and_normed
     attend(torch.ones(16, dtype=LOW) * x.to(torch.float32))  # call: cast_and_normed
+
+
+def scaled_and_attended():
+    attend(low() * torch.ones(16))  # call: from_several_places
+
+
+def made_and_attended():
+    attend(torch.zeros(1, 2, 8, 16))  # call: made_in_several_places
+
+
+def encoder(part):
+    part()
+
+
+def decoder(part):
+    part()
+
+
+def from_several_places():
+    """One line, in a function that several call, and a child."""
+    torch.set_num_threads(1)  # a child has no threads of OpenMP's
+    for way in encoder, decoder:
+        for part in scaled_and_attended, made_and_attended:
+            way(part)
+    child = os.fork()
+    if child == 0:
+        scaled_and_attended()
+        os._exit(0)
+    os.waitpid(child, 0)
 
 
 def two_halves():

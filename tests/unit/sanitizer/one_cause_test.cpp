@@ -44,6 +44,47 @@ TEST_CASE("calls that one promotion reaches are one finding") {
   CHECK(one.stacks.front().backtrace.front().function == "a");
 }
 
+TEST_CASE("another caller of the function that the line is in makes no other finding") {
+  const auto called_from = [](Finding one, int line) {
+    one.path.front().backtrace.push_back({"python", "caller", "main.py", line, "", 0});
+    one.backtrace.push_back({"python", "caller", "main.py", line, "", 0});
+    return one;
+  };
+  SECTION("of an operator that widens") {
+    std::vector<Finding> findings;
+    for (const int line : {1, 2, 3, 2})
+      findings.push_back(called_from(finding("a", "bfloat16", "float32", 3), line));
+    findings[2].backtrace.front().line = findings[2].sinks.front().location.line = 7;
+    findings[3].occurrences.front().pid = 8;
+    merge_causes(findings);
+    REQUIRE(findings.size() == 1);
+    const Finding& one = findings.front();
+    CHECK(one.count == 4);
+    REQUIRE(one.sinks.size() == 2);
+    CHECK(one.sinks[1].location.line == 7);
+    REQUIRE(one.stacks.size() == 2);  // each once
+    CHECK(one.stacks[0].backtrace.back().line == 2);
+    CHECK(one.occurrences.size() == 2);
+    CHECK(one.also_rules.empty());
+  }
+  SECTION("of an operator whose line is not known") {
+    std::vector<Finding> findings = {finding("a", "bfloat16", "float32", 0),
+                                     finding("a", "bfloat16", "float32", 0)};
+    findings[1] = called_from(findings[1], 2);
+    merge_causes(findings);
+    CHECK(findings.size() == 2);
+  }
+  SECTION("of a factory, where the call is the same") {
+    std::vector<Finding> findings;
+    for (const int line : {1, 2, 3}) findings.push_back(called_from(finding("a", "", "float32", 3), line));
+    findings[2].sinks.front().location.line = 7;
+    merge_causes(findings);
+    REQUIRE(findings.size() == 2);
+    CHECK(findings[0].count == 2);
+    CHECK(findings[1].sinks.front().location.line == 7);
+  }
+}
+
 TEST_CASE("other lines, casts, narrowings, and findings of dtype-lint stay apart") {
   SECTION("two lines") {
     std::vector<Finding> findings = {finding("a", "bfloat16", "float32", 3),
