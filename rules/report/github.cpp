@@ -98,7 +98,7 @@ void write_github(std::ostream& out, const Report& report) {
       out << fmt::format("::error file={},title=not analysed::{}\n", escaped(entry.file, true),
                          escaped(why, false));
     } else {
-      out << fmt::format("{}: not analysed: {}\n", printable(entry.file), printable(why));
+      out << fmt::format("{}: {}{}\n", printable(entry.file), before_reason(entry), printable(why));
     }
   }
   for (const Finding* finding : by_harm(report)) {

@@ -138,7 +138,7 @@ void write_invocation(JsonStream& json, const Report& report, const Limits& limi
   json.member("executionSuccessful", successful);
   json.key("toolExecutionNotifications").begin_array();
   for (const NotAnalysed& entry : report.not_analysed) {
-    std::string text = "not analysed: " + entry.reason;
+    std::string text = std::string(before_reason(entry)) + entry.reason;
     if (!entry.function.empty()) text += " in " + entry.function;
     if (!entry.detail.empty()) text += ": " + entry.detail;
     notification(json, "not-analysed", text, entry.file);

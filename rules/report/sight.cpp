@@ -67,11 +67,15 @@ std::string unseen_calls(const Report& report) {
   return plural(report.unseen.size(), "call") + " spelt like attention left no record" + causes;
 }
 
+bool is_remark(const NotAnalysed& entry) { return entry.reason == "note" || entry.reason == "ranks-differ"; }
+
+std::string_view before_reason(const NotAnalysed& entry) { return is_remark(entry) ? "" : "not analysed: "; }
+
 std::string left_out(const Report& report) {
   std::uint64_t files = 0;
   std::uint64_t functions = 0;
   for (const NotAnalysed& entry : report.not_analysed) {
-    if (entry.reason == kUndecided || entry.reason == kNotSeen) continue;
+    if (entry.reason == kUndecided || entry.reason == kNotSeen || is_remark(entry)) continue;
     ++(entry.function.empty() ? files : functions);
   }
   return (files == 0 ? "" : fmt::format(", {} not analysed", files)) +

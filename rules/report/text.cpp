@@ -267,7 +267,7 @@ class TextWriter {
       return;
     }
     const std::string detail = entry.detail.empty() ? "" : ": " + entry.detail;
-    out_ << fmt::format("{}{}: not analysed: {}{}\n", printable(entry.file), printable(function),
+    out_ << fmt::format("{}{}: {}{}{}\n", printable(entry.file), printable(function), before_reason(entry),
                         printable(entry.reason), printable(detail));
   }
 

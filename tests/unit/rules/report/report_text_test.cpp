@@ -108,6 +108,17 @@ TEST_CASE("what thousands of processes say alike is said once, with a count") {
   CHECK(lines_with(text, "too many steps") == 3);  // each is another function
 }
 
+TEST_CASE("a remark on what was looked at is not called not analysed") {
+  Report report = test::runtime_report();
+  report.not_analysed = {{"job.1", "", "note", "under autocast the operators cast"},
+                         {"model.py:3", "", "ranks-differ", "attend: 'q' is 'float32' on rank 1"},
+                         {"job.2", "", "budget", "2 further distinct findings were not recorded"}};
+  const std::string text = text_of(report);
+  CHECK(text.find("\njob.1: note: under autocast the operators cast\n") != std::string::npos);
+  CHECK(text.find("\nmodel.py:3: ranks-differ: attend: 'q' is 'float32' on rank 1\n") != std::string::npos);
+  CHECK(text.find("\njob.2: not analysed: budget: 2 further") != std::string::npos);
+}
+
 TEST_CASE("what the baseline knows is counted, not printed") {
   Report report = test::static_report();
   for (Finding& finding : report.findings) finding.baseline = "unchanged";
