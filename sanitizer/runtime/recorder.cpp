@@ -47,9 +47,12 @@ bool is_broken(const ApiContract& contract, const DLTensor* const* operands) {
   return false;
 }
 
+// A call whose operands are older than the times in which origins are noted hides none whose origins are
+// known.
 std::uint64_t finding_key(const WatchedCall& call, const CapturedStack& stack, const FindingDetail& detail) {
   std::uint64_t key = stack.hash(std::uint64_t{detail.forward} << 32 |
                                  static_cast<std::uint64_t>(call.api) << 8 | detail.reinterpreted);
+  key = (key ^ detail.without_origin) * 0x9e3779b97f4a7c15U;
   for (std::size_t i = 0; i < contract_of(call.api).operand_count; ++i) {
     std::uint64_t dtype = call.operands[i] != nullptr ? packed_dtype(*call.operands[i]) : 0;
     key = (key ^ dtype) * 0x9e3779b97f4a7c15U;

@@ -1,6 +1,6 @@
 // What happens off the clean path: the first call of an API, and a call that breaks its contract. The latter
-// is reduced to a key (API, dtypes, stack); a new key becomes one frame in the journal, a known one is only
-// counted.
+// is reduced to a key (API, dtypes, stack, operands whose origins are not known though they are noted); a new
+// key becomes one frame in the journal, a known one is only counted.
 #pragma once
 
 #include <cstddef>

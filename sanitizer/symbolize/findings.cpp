@@ -332,11 +332,13 @@ class Builder {
     return result;
   }
 
-  // One finding per mistake: the same rule, API, dtypes and stack. Shapes may differ from call to call.
+  // One finding per mistake: the same rule, API, dtypes, stack and line to edit. Shapes may differ from call
+  // to call.
   void merge(Finding&& finding) {
     for (Finding& known : report_.findings) {
       if (known.rule != finding.rule || known.api != finding.api || known.message != finding.message ||
           known.occurrences.front().dtypes != finding.occurrences.front().dtypes ||
+          known.location.file != finding.location.file || known.location.line != finding.location.line ||
           !same_stack(known.backtrace, finding.backtrace))
         continue;
       known.count += finding.count;

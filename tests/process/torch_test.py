@@ -124,6 +124,13 @@ class Torch(Case):
                                f"torch_origins.py:{marked_line('torch_origins.py', 'used')} .unknown.$")
         self.assertEqual(finding["sinks"][0]["function"], "attend")
 
+    def test_a_call_that_is_first_seen_without_an_origin(self):
+        """As that in which a job is joined: it hides none of those behind it, which are the same finding."""
+        program = "torch_origins.py"
+        _, report = self.watched(program, "first_unknown")
+        [finding] = report["findings"]
+        self.assertEqual((self.opening(finding), finding["count"]), ((program, marked_line(program, "first_unknown")), 5))
+
     def test_more_names_than_there_is_room_for(self):
         """Names of what no contract speaks of take no room from the others."""
         _, report = self.watched("torch_many_names.py")

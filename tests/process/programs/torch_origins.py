@@ -177,6 +177,15 @@ def unknown():
     attend(q)  # call: unknown
 
 
+def first_unknown():
+    """One call, whose first operand is of unknown memory: what is known of those behind it is told."""
+    import array
+    older = torch.frombuffer(array.array("f", [1.0] * 256), dtype=torch.float32).view(1, 2, 8, 16)
+    for number in range(5):
+        q = low() * torch.ones(16)  # call: first_unknown
+        attend(older if number == 0 else q)
+
+
 for name in sys.argv[1:]:
     torch.manual_seed(0)
     globals()[name]()
