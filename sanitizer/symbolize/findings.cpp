@@ -107,6 +107,7 @@ class Builder {
       report_.not_analysed.push_back(
           {one.place, "", "ranks-differ", fmt::format("{}: {}", one.api, one.detail)});
     if (settings_.lint) join_static(report_, *settings_.lint, accepted_);
+    unknown_origins_.tell(report_);
     merge_causes(report_.findings);
     for (const std::string& refused : stacks_.refused())
       report_.not_analysed.push_back({refused.substr(0, refused.find(": ")), "", "changed-binary",
@@ -231,7 +232,7 @@ class Builder {
     finding.occurrences.push_back(occurrence(journal, recorded));
     add_origins(finding, journal, recorded, violation.roles);
     add_forward(finding, journal, recorded);
-    note_unknown_origins(report_, finding, journal, recorded, violation.roles, stacks_);
+    unknown_origins_.note(finding, journal, recorded, violation.roles, stacks_);
     if (api != nullptr && is_stood_in(journal, api->library))
       finding.message += fmt::format("; '{}' is stood in for here, and did not run itself", api->library);
     merge(std::move(finding));
@@ -269,8 +270,7 @@ class Builder {
         if (one.origin == last) roles.push_back(one.role);
       finding.path[*last].note = step_of(journal, origin.sites, way.back(), roles).note;
     }
-    if (finding.path.empty()) return;
-    finding.location = opening(finding);
+    if (!finding.path.empty()) finding.location = opening(finding);
   }
 
   // Of a backward call: which forward call it belongs to, behind the way of its operands.
@@ -332,8 +332,7 @@ class Builder {
     return result;
   }
 
-  // One finding per mistake: the same rule, API, dtypes, stack and line to edit. Shapes may differ from call
-  // to call.
+  // One finding per mistake: the same rule, API, dtypes, stack and line to edit. Shapes may differ.
   void merge(Finding&& finding) {
     for (Finding& known : report_.findings) {
       if (known.rule != finding.rule || known.api != finding.api || known.message != finding.message ||
@@ -353,6 +352,7 @@ class Builder {
   std::set<std::string> libraries_;
   std::vector<AcceptedCall> accepted_;
   std::vector<RankCall> rank_calls_;
+  UnknownOrigins unknown_origins_;
   Report report_;
 };
 

@@ -105,15 +105,6 @@ std::vector<StackFrame> from_call(const Finding& finding) {
   return {std::find_if(frames.begin(), frames.end(), is_call), frames.end()};
 }
 
-// The same call with these dtypes, seen once while origins were noted and once while not.
-bool is_without_its_origin(const Finding& finding, const Finding& known) {
-  if (opening_step(finding) != nullptr || opening_step(known) == nullptr || finding.rule != known.rule ||
-      finding.api != known.api || !same_operands(finding, known))
-    return false;
-  const std::vector<StackFrame> own = from_call(finding);
-  return !own.empty() && same_stack(own, from_call(known));
-}
-
 void merge_without_origin(std::vector<Finding>& findings) {
   for (std::size_t i = 0; i < findings.size();) {
     const auto known = std::find_if(findings.begin(), findings.end(), [&](const Finding& one) {
@@ -129,6 +120,14 @@ void merge_without_origin(std::vector<Finding>& findings) {
 }
 
 }  // namespace
+
+bool is_without_its_origin(const Finding& finding, const Finding& known) {
+  if (opening_step(finding) != nullptr || opening_step(known) == nullptr || finding.rule != known.rule ||
+      finding.api != known.api || !same_operands(finding, known))
+    return false;
+  const std::vector<StackFrame> own = from_call(finding);
+  return !own.empty() && same_stack(own, from_call(known));
+}
 
 void merge_causes(std::vector<Finding>& findings) {
   merge_without_origin(findings);

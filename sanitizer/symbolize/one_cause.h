@@ -13,6 +13,10 @@ namespace dtype_guard::san {
 // each call that it reaches is the same one, too.
 void merge_causes(std::vector<Finding>& findings);
 
+// Whether `finding` is the call of `known` with its dtypes, seen while origins were not noted, or of operands
+// that are older than that.
+bool is_without_its_origin(const Finding& finding, const Finding& known);
+
 // Counts of the same process are added up.
 void merge_occurrence(Finding& known, const Occurrence& more);
 

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "sanitizer/protocol/journal.h"
+#include "sanitizer/symbolize/one_cause.h"
 #include "sanitizer/symbolize/violation.h"
 
 namespace dtype_guard::san {
@@ -27,9 +28,8 @@ std::string first_use(const Journal& journal, std::uint32_t number, Stacks& stac
 
 }  // namespace
 
-void note_unknown_origins(Report& report, const Finding& finding, const Journal& journal,
-                          const JournalFinding& recorded, const std::vector<std::string>& blamed,
-                          Stacks& stacks) {
+void UnknownOrigins::note(const Finding& finding, const Journal& journal, const JournalFinding& recorded,
+                          const std::vector<std::string>& blamed, Stacks& stacks) {
   for (std::size_t i = 0; i < recorded.operands.size(); ++i) {
     const JournalOperand& one = recorded.operands[i];
     if ((recorded.without_origin >> i & 1U) == 0 ||
@@ -42,8 +42,15 @@ void note_unknown_origins(Report& report, const Finding& finding, const Journal&
     if (!one.shape.empty()) text += fmt::format("; it is of shape {}", fmt::join(one.shape, "x"));
     if (const auto use = recorded.first_uses.find(i); use != recorded.first_uses.end())
       text += first_use(journal, use->second, stacks);
-    report.not_analysed.push_back({finding.location.file, finding.location.function, "note", text});
+    notes_.push_back({finding, {finding.location.file, finding.location.function, "note", text}});
   }
+}
+
+void UnknownOrigins::tell(Report& report) const {
+  for (const auto& [finding, entry] : notes_)
+    if (std::none_of(report.findings.begin(), report.findings.end(),
+                     [&](const Finding& known) { return is_without_its_origin(finding, known); }))
+      report.not_analysed.push_back(entry);
 }
 
 }  // namespace dtype_guard::san

@@ -5,15 +5,28 @@
 #include <string>
 #include <vector>
 
+#include "rules/finding/finding.h"
 #include "rules/report/report.h"
 #include "sanitizer/symbolize/journal_content.h"
 #include "sanitizer/symbolize/stacks.h"
 
 namespace dtype_guard::san {
 
-// Adds a note for each such operand of a finding among the blamed roles.
-void note_unknown_origins(Report& report, const Finding& finding, const Journal& journal,
-                          const JournalFinding& recorded, const std::vector<std::string>& blamed,
-                          Stacks& stacks);
+class UnknownOrigins {
+ public:
+  // A note for each such operand of a finding among the blamed roles.
+  void note(const Finding& finding, const Journal& journal, const JournalFinding& recorded,
+            const std::vector<std::string>& blamed, Stacks& stacks);
+  // Adds them to the report, whose findings are those that were made, but for calls of which the report has
+  // the origin at another time.
+  void tell(Report& report) const;
+
+ private:
+  struct Note {
+    Finding of;
+    NotAnalysed entry;
+  };
+  std::vector<Note> notes_;
+};
 
 }  // namespace dtype_guard::san

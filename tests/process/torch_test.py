@@ -130,6 +130,7 @@ class Torch(Case):
         _, report = self.watched(program, "first_unknown")
         [finding] = report["findings"]
         self.assertEqual((self.opening(finding), finding["count"]), ((program, marked_line(program, "first_unknown")), 5))
+        self.assertEqual(self.notes(report), [])
 
     def test_more_names_than_there_is_room_for(self):
         """Names of what no contract speaks of take no room from the others."""
