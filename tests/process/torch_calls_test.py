@@ -71,6 +71,14 @@ class Calls(Case):
                 for journal in self.journals():
                     journal.unlink()
 
+    def test_slow_steps(self):
+        """One call in a step that is longer than a window is: the window lasts until it has seen a whole step."""
+        done = self.preloaded(PYTHON, PROGRAMS / "torch_windows.py", "4", "0.15", options="torch_ms=20")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        _, report = self.report(self.scratch / "journal")
+        [finding] = report["findings"]
+        self.assertEqual(finding["location"]["line"], marked_line("torch_windows.py", "widened"))
+
     def test_a_joined_job(self):
         """Its origins are noted in windows: there is one finding, which opens with the operator that widened."""
         job = subprocess.Popen([PYTHON, PROGRAMS / "torch_windows.py", "3"], env=environment(), cwd=self.scratch, text=True,

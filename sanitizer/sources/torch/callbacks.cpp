@@ -78,6 +78,7 @@ void on_end(const Record& record, Context* context) {
   if (open.is_waiting) end_call(open, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   if (open.has_operands && is_noting() && !open.is_part) note_results(open, record);
   if (open.has_new_operand) note_first_uses(open);
+  if (open.op->is_call && has_timed_windows.load(std::memory_order_relaxed)) note_call_in_window();
   if (open.notes_forward) end_forward(open);
 }
 

@@ -14,9 +14,16 @@ constinit std::atomic<std::uint64_t> steps{0};
 
 enum class State : std::uint8_t { kClosed, kChanging, kOpen };
 constinit std::atomic<State> state{State::kClosed};
-constinit std::atomic<std::uint64_t> ends_at{0}, begins_at{0};  // ns
+constinit std::atomic<std::uint64_t> opened_at{0}, ends_at{0}, begins_at{0};  // ns
+constinit std::atomic<std::uint64_t> calls{0};                                // that ended in the window
+
+// Operands of the first are older than the window, or may be. The second's were made in it, unless it is not
+// one step of the job that lies between them but very many.
+constexpr std::uint64_t kCalls = 2, kLongest = 100;  // times as long as windows are
 constinit std::uint64_t callback = 0;
 constinit std::atomic<std::uintptr_t> opening_thread{0};
+
+constexpr std::uint64_t kMillisecond = 1'000'000, kPerSecond = 1000;  // ns, ms
 
 std::uintptr_t this_thread() { return reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer()); }
 
@@ -27,8 +34,10 @@ bool change_from(State from) {
 
 void open() {
   if (!change_from(State::kClosed)) return;
-  constexpr std::uint64_t kSecond = 1'000'000'000, kMillisecond = 1'000'000;
+  constexpr std::uint64_t kSecond = kPerSecond * kMillisecond;
   const std::uint64_t now = plan.kind == Windows::kTimed ? monotonic_ns() : 0;
+  opened_at.store(now, std::memory_order_relaxed);
+  calls.store(0, std::memory_order_relaxed);
   ends_at.store(now + plan.milliseconds * kMillisecond, std::memory_order_relaxed);
   begins_at.store(now + kSecond, std::memory_order_relaxed);
   storage_life.clear();  // what lived and died meanwhile was not announced
@@ -38,8 +47,19 @@ void open() {
   state.store(State::kOpen, std::memory_order_release);
 }
 
+// One that had to wait for its calls makes the next wait: the share of the time is the same. The first may be
+// over before the job makes any.
+void put_off_next() {
+  if (calls.load(std::memory_order_relaxed) == 0) return;
+  const std::uint64_t now = monotonic_ns(), lasted = now - opened_at.load(std::memory_order_relaxed);
+  const std::uint64_t share = plan.milliseconds < kPerSecond ? kPerSecond / plan.milliseconds : 1;
+  const std::uint64_t next = opened_at.load(std::memory_order_relaxed) + lasted * share;
+  if (next > begins_at.load(std::memory_order_relaxed)) begins_at.store(next, std::memory_order_relaxed);
+}
+
 void close() {
   if (!change_from(State::kOpen)) return;
+  if (plan.kind == Windows::kTimed) put_off_next();
   notes_origins.store(false, std::memory_order_release);
   storage_life.switch_on(false);
   if (plan.add_callback != nullptr) libtorch.remove_callback(callback);
@@ -91,10 +111,16 @@ bool has_opened_window() {
          opening_thread.compare_exchange_strong(own, 0, std::memory_order_relaxed);
 }
 
+void note_call_in_window() { calls.fetch_add(1, std::memory_order_relaxed); }
+
 void close_window_at_record() {
-  if (state.load(std::memory_order_relaxed) == State::kOpen &&
-      monotonic_ns() > ends_at.load(std::memory_order_relaxed))
-    close();
+  if (state.load(std::memory_order_relaxed) != State::kOpen) return;
+  const std::uint64_t now = monotonic_ns(), end = ends_at.load(std::memory_order_relaxed);
+  if (now <= end) return;
+  const std::uint64_t longest = plan.milliseconds * kMillisecond * kLongest;
+  const bool is_waiting = calls.load(std::memory_order_relaxed) < kCalls &&
+                          now - opened_at.load(std::memory_order_relaxed) < longest;
+  if (!is_waiting) close();
 }
 
 }  // namespace dtype_guard::san::torch

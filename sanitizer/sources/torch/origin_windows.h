@@ -1,6 +1,7 @@
 // Origins for some of the time: in the first and every n-th step of the job's optimizers (option
 // torch_every), which a record of `Optimizer.step` ends, or for some milliseconds of each second (option
-// torch_ms), from a call of an attention operator on. What was made outside of a window has no origin.
+// torch_ms), from a call of an attention operator on. What was made outside of a window has no origin: one
+// lasts until two such calls have ended in it, and the next comes later by as much.
 //
 // Where thunks see the calls (bound_operators.h) the callback is added for the window alone: outside of it
 // other operators cost nothing.
@@ -30,6 +31,8 @@ void start_windows(const WindowPlan& plan);
 bool window_at_call();
 // Whether this thread's call is that one: the thunk has looked at it.
 bool has_opened_window();
+// The record of a call that a contract speaks of has ended.
+void note_call_in_window();
 // A record: a window that is over closes.
 void close_window_at_record();
 
