@@ -11,10 +11,13 @@
 namespace dtype_guard::flow {
 namespace {
 
-// As it was made: calls that it was handed to change nothing.
-const Origin* made(const Alternative& tensor, const Origins& origins) {
+// As it was made: calls that it was handed to change nothing. What a constructor made may be another one when
+// a method runs again.
+const Origin* made(const Alternative& tensor, const MadeWhere& where) {
+  const Origins& origins = where.origins;
   const Origin* origin = tensor.kind == Alternative::Kind::kTensor ? origins.find(tensor.origin) : nullptr;
   if (!origin || origin->kind != Origin::Kind::kSource || !origin->instruction) return nullptr;
+  if (where.functions.function(origin->function).kind == FunctionKind::kConstructor) return nullptr;
   const std::vector<const Step*> path = origins.path(tensor.trail);
   const bool is_as_made = std::all_of(path.begin(), path.end(), [&](const Step* each) {
     return each->instruction == origin->instruction || each->op == "call";
@@ -47,7 +50,7 @@ std::optional<std::int64_t> told_size(std::string_view question, const Instructi
   if (!dim || !dim->has_number) return std::nullopt;
   std::optional<std::int64_t> out;
   for (const Alternative& each : memory.tensors(state, argument(state, asked, 0))) {
-    const Origin* origin = made(each, where.origins);
+    const Origin* origin = made(each, where);
     const auto size = origin ? size_of(*origin, dim->number, where.functions) : std::nullopt;
     if (!size || (out && *out != *size)) return std::nullopt;
     out = size;
