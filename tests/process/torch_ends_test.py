@@ -82,10 +82,10 @@ class Ends(Case):
         self.expect(report, parent=[2 * WRONG], calls=2 * CALLS, recasts=(1, 1))
 
     def test_exec_that_fails(self):
-        """Is no end, and what it told is not told again."""
+        """Is no end, and what it told is not told again; the line of the finding is one, from wherever it is come to."""
         report = self.ended("exec_in_vain", "a", printed="No such file or directory\n")
         self.assertEqual(self.ends(report), [(True, "")])
-        self.expect(report, parent=[WRONG, WRONG], calls=2 * CALLS, recasts=(1, 1))
+        self.expect(report, parent=[2 * WRONG], calls=2 * CALLS, recasts=(1, 1))
 
     def test_forks(self):
         """A child tells of what it does itself, and not of what its parent did before."""
