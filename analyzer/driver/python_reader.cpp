@@ -90,8 +90,17 @@ PythonReader::PythonReader(const Options& options, const SourceList& sources) {
   }
   // What an import means may change with every file that comes or goes.
   std::string files;
-  for (const source::CompileCommand& each : sources.commands)
-    if (source::is_python(each.file)) files += each.file + '\n';
+  project.looked_at.emplace();
+  for (const source::CompileCommand& each : sources.commands) {
+    if (!source::is_python(each.file)) continue;
+    files += each.file + '\n';
+    project.looked_at->insert(each.file);
+  }
+  // A summary is linked to those of the other files, which bring their code themselves.
+  if (!options.emit_summary.empty()) {
+    project.looked_at.reset();
+    key_.emplace_back("alone");
+  }
   key_.push_back("files " + hash_of(files));
   parts_ = std::make_shared<Parts>(project);
 }

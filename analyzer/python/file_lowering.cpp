@@ -40,7 +40,9 @@ Module FileLowering::only(const FunctionDefinition& definition) {
 }
 
 Module FileLowering::facts_of(const ClassDefinition& definition) {
+  class_attributes(definition);
   inherited_constructor(definition);
+  inherited_forward(definition);
   field_constructor(definition);
   note_class(definition);
   return unit_.take();

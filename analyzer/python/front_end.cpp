@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "analyzer/python/file_lowering.h"
-#include "analyzer/python/installed_code.h"
+#include "analyzer/python/imported_code.h"
 #include "analyzer/python/library_models.h"
 #include "analyzer/python/modules.h"
 
@@ -39,7 +39,7 @@ LoweredFile Project::lower(const std::string& path) const {
   out.errors.insert(out.errors.end(), file->cell_errors.begin(), file->cell_errors.end());
   const ContractSet& contracts = options.contracts ? *options.contracts : builtin_contracts();
   out.module = FileLowering(parts_->modules, *file, contracts).run();
-  InstalledCode(parts_->modules, contracts, out.module).add();
+  ImportedCode(parts_->modules, contracts, out.module).add();
   if (!file->other_language.empty())
     out.module.not_lowered.push_back(
         {"", "its cells are " + file->other_language + ", and Python is read", {}});

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <map>
+#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,10 +20,13 @@ struct SourceError {
 };
 
 struct ProjectOptions {
-  std::string root;                            // absolute; report names are relative to it
-  const ContractSet* contracts = nullptr;      // the calls that are sinks; null: those built in
-  std::map<std::string, std::string> texts;    // of files that are not on disk (as yet), by absolute path
-  std::vector<std::string> packages;           // folders such as site-packages, where imports end
+  std::string root;                          // absolute; report names are relative to it
+  const ContractSet* contracts = nullptr;    // the calls that are sinks; null: those built in
+  std::map<std::string, std::string> texts;  // of files that are not on disk (as yet), by absolute path
+  std::vector<std::string> packages;         // folders such as site-packages, where imports end
+  // Files of the project that the run lowers, absolute: what they import of others is lowered with them.
+  // None: all files of the project.
+  std::optional<std::set<std::string>> looked_at;
   std::size_t largest = std::size_t{8} << 20;  // bytes; a larger file is an error of its own
   int seconds = 60;                            // for parsing one file
 };

@@ -26,9 +26,11 @@ ReachedCalls::ReachedCalls(const Program& program) : program_(program) {
 void ReachedCalls::note(const std::vector<SinkRecord>& records) {
   for (const SinkRecord& record : records) {
     const Place here = place(*record.instruction, record.instruction->name);
-    // What has no source of its own stands where it is called, which is known once it is.
+    // What has no source of its own stands where it is called, and what is evaluated only where it is called
+    // is a call of the program's: both are known once they are reached.
     const Function& caller = program_.functions.function(record.function);
-    if (!caller.foreign && record.place == SinkPlace::kCall)  // or a product, of attention by hand
+    const bool has_place = !caller.foreign || record.instruction->range.line > 0;
+    if (has_place && record.place == SinkPlace::kCall)  // or a product, of attention by hand
       calls_.try_emplace(
           here, Seen{caller.name, record.function, record.instruction->range, true, false, {}, {}, {}});
     const auto call = calls_.find(here);

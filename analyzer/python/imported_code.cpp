@@ -1,4 +1,4 @@
-#include "analyzer/python/installed_code.h"
+#include "analyzer/python/imported_code.h"
 
 #include <algorithm>
 #include <utility>
@@ -9,13 +9,10 @@ namespace dtype_guard::python {
 using namespace flow;
 
 namespace {
-constexpr std::size_t kMaxFunctions = 300;  // of packages, for one file of the project
+constexpr std::size_t kMaxFunctions = 600;  // for one file of the run
 constexpr int kMaxRounds = 20;              // one use leading to the next
 
-// It has no place in the project.
-void make_foreign(Function& function) {
-  function.foreign = true;
-  function.external = false;
+void take_place(Function& function) {
   function.range = {};
   for (Block& block : function.blocks) {
     for (Instruction& each : block.instructions) {
@@ -24,9 +21,16 @@ void make_foreign(Function& function) {
     }
   }
 }
+
+void put_into(Function& function, std::uint32_t file) {
+  function.range.file = file;
+  for (Block& block : function.blocks) {
+    for (Instruction& each : block.instructions) each.range.file = file;
+  }
+}
 }  // namespace
 
-void InstalledCode::add() {
+void ImportedCode::add() {
   for (int round = 0; round < kMaxRounds; ++round) {
     index_files();
     if (functions_.empty() && classes_.empty()) return;
@@ -39,9 +43,15 @@ void InstalledCode::add() {
             [](const ClassFacts& a, const ClassFacts& b) { return a.name < b.name; });
 }
 
-void InstalledCode::index_files() {
+// It brings its code into the program itself.
+bool ImportedCode::is_looked_at(const SourceFile& file) const {
+  const std::optional<std::set<std::string>>& all = modules_.options().looked_at;
+  return !file.is_installed && (!all || all->contains(file.path()));
+}
+
+void ImportedCode::index_files() {
   for (const SourceFile* file : modules_.noted_files()) {
-    if (!file->is_installed || !indexed_.insert(file).second) continue;
+    if (is_looked_at(*file) || !indexed_.insert(file).second) continue;
     for (const auto& each : file->functions()) functions_.emplace(each->key, each.get());
     for (const auto& each : file->classes()) {
       classes_.emplace(each->qualified, each.get());
@@ -50,7 +60,7 @@ void InstalledCode::index_files() {
   }
 }
 
-void InstalledCode::look_for_uses() {
+void ImportedCode::look_for_uses() {
   for (; functions_seen_ < module_.functions.size(); ++functions_seen_) {
     present_.insert(module_.functions[functions_seen_].key);
     for (const Parameter& each : std::vector(module_.functions[functions_seen_].parameters))
@@ -76,54 +86,59 @@ void InstalledCode::look_for_uses() {
   }
 }
 
-// "KEY", "attribute::NAME" or "attribute::NAME::KEY".
-void InstalledCode::use(std::string_view callee) {
+void ImportedCode::use(std::string_view callee) {
   if (callee.starts_with(kAttributeCall)) {
-    callee.remove_prefix(kAttributeCall.size());
-    const std::size_t end = callee.find("::");
-    methods_.emplace(callee.substr(0, end));
-    if (end == std::string_view::npos) return;
-    callee.remove_prefix(end + 2);
+    const std::string_view name = callee.substr(kAttributeCall.size());
+    methods_.emplace(name.substr(0, name.find("::")));
   }
-  const auto found = functions_.find(std::string(callee));
+  const auto found = functions_.find(std::string(named_function(callee)));
   if (found == functions_.end()) return;
   if (found->second->owner) use_class(found->second->owner->qualified);
   add_function(*found->second);
 }
 
-void InstalledCode::use_class(const std::string& name) {
+void ImportedCode::use_class(const std::string& name) {
   const auto found = classes_.find(name);
   if (found == classes_.end() || !used_.insert(found->second).second) return;
-  FileLowering& with = unit(*found->second->file);
-  take_over(with.facts_of(*found->second));
+  const SourceFile& file = *found->second->file;
+  take_over(reach_.unit(file).facts_of(*found->second), file);
 }
 
-void InstalledCode::add_methods(const ClassDefinition& of) {
+void ImportedCode::add_methods(const ClassDefinition& of) {
   for (const auto& [name, method] : of.methods) {
     if (methods_.contains(name)) add_function(*method);
   }
 }
 
-void InstalledCode::add_function(const FunctionDefinition& definition) {
+void ImportedCode::add_function(const FunctionDefinition& definition) {
   if (added_.size() >= kMaxFunctions || !added_.insert(&definition).second) return;
-  take_over(unit(*definition.file).only(definition));
+  if (definition.file->is_installed || reach_.is_worth_evaluating(definition))
+    take_over(reach_.lowered(definition), *definition.file);
 }
 
-void InstalledCode::take_over(Module lowered) {
+// Its place in the list of files that the module's ranges name.
+std::uint32_t ImportedCode::number(const SourceFile& file) {
+  const auto found = std::find(module_.files.begin(), module_.files.end(), file.tree().name());
+  const auto out = static_cast<std::uint32_t>(found - module_.files.begin());
+  if (found == module_.files.end()) module_.files.push_back(file.tree().name());
+  return out;
+}
+
+void ImportedCode::take_over(Module lowered, const SourceFile& from) {
   for (Function& each : lowered.functions) {
     if (!present_.insert(each.key).second) continue;
-    make_foreign(each);
+    each.foreign = true;
+    each.external = false;
+    if (from.is_installed) {
+      take_place(each);
+    } else {
+      put_into(each, number(from));
+    }
     module_.functions.push_back(std::move(each));
   }
   for (ClassFacts& each : lowered.classes) {
     if (noted_.insert(each.name).second) module_.classes.push_back(std::move(each));
   }
-}
-
-FileLowering& InstalledCode::unit(const SourceFile& file) {
-  std::unique_ptr<FileLowering>& out = units_[&file];
-  if (!out) out = std::make_unique<FileLowering>(modules_, file, contracts_);
-  return *out;
 }
 
 }  // namespace dtype_guard::python

@@ -1,8 +1,10 @@
-// What a file uses of installed packages: their functions and the methods of their classes, lowered as
-// foreign code into the module of the file that uses them. They are evaluated where they are called, have no
-// place in any report, and those that nothing leads to are not read.
+// What a file uses of code that the run does not look at for its own sake: functions, and methods of classes,
+// lowered as foreign code into the module of the file that uses them. They are evaluated where they are
+// called, and those that nothing leads to are not read. What is of the project keeps its places; what is of
+// installed packages has none in any report.
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <set>
@@ -10,18 +12,19 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analyzer/python/file_lowering.h"
+#include "analyzer/python/imported_reach.h"
 
 namespace dtype_guard::python {
 
-class InstalledCode {
+class ImportedCode {
  public:
-  InstalledCode(const Modules& modules, const ContractSet& contracts, flow::Module& module)
-      : modules_(modules), contracts_(contracts), module_(module) {}
+  ImportedCode(const Modules& modules, const ContractSet& contracts, flow::Module& module)
+      : modules_(modules), module_(module), reach_(modules, contracts, functions_) {}
   // Adds what the module's functions and classes lead to, a bounded number of functions.
   void add();
 
  private:
+  bool is_looked_at(const SourceFile& file) const;
   void index_files();
   // What new functions and classes of the module mention.
   void look_for_uses();
@@ -29,11 +32,10 @@ class InstalledCode {
   void use_class(const std::string& name);
   void add_methods(const ClassDefinition& of);
   void add_function(const FunctionDefinition& definition);
-  void take_over(flow::Module lowered);
-  FileLowering& unit(const SourceFile& file);
+  void take_over(flow::Module lowered, const SourceFile& from);
+  std::uint32_t number(const SourceFile& file);
 
   const Modules& modules_;
-  const ContractSet& contracts_;
   flow::Module& module_;
   std::set<const SourceFile*> indexed_;
   std::unordered_map<std::string, const FunctionDefinition*> functions_;  // by key
@@ -43,7 +45,7 @@ class InstalledCode {
   std::set<std::string> present_;  // keys of the module's functions
   std::set<const FunctionDefinition*> added_;
   std::set<std::string> noted_;  // classes of the module
-  std::map<const SourceFile*, std::unique_ptr<FileLowering>> units_;
+  ImportedReach reach_;
   std::size_t functions_seen_ = 0, classes_seen_ = 0;
 };
 
