@@ -21,6 +21,7 @@ Alternative opened(const Alternative& from, const Parameter& field, SymbolSetId 
     case Kind::kString:
       if (!from.has_number || from.symbols) return from;
       out.has_number = false;
+      out.handed_in = true;
       out.number = 0;
       break;
     case Kind::kDtype:

@@ -235,6 +235,7 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
       if (parameter.type == "bool") number = Alternative::boolean(std::nullopt);
       number.truth = Truth::kSymbol;  // of a number, that it is not 0
       number.symbols = own;
+      number.handed_in = true;
       return by_reference(Value(number));
     }
     case ParameterKind::kObject: {

@@ -93,7 +93,7 @@ struct Alternative {
   bool of_several = false;      // of a tensor: one of several that look alike
   bool displaced = false;       // perhaps overwritten by a tensor of the same dtype
   bool elsewhere = false;       // of what is certain: may have got here under other conditions too
-  bool handed_in = false;       // what a root's caller hands in, which may be no tensor after all
+  bool handed_in = false;       // by a root's caller: may be no tensor, or no float, after all
   std::uint8_t lineage = 0;     // contractions.h
   SymbolSetId products = 0;     // the products of matrices that it comes from, likewise
   Rank rank;                    // of a number: the dimensions that it counts

@@ -60,6 +60,7 @@ std::optional<bool> is_one(Is asked, const Alternative& each, const State& state
     case Kind::kBool:
       if (each.assumed) return std::nullopt;
       if (asked != Is::kWhole && asked != Is::kReal) return asked == Is::kNumber;
+      if (is_floating(each.dtype) && !each.handed_in) return asked == Is::kReal;
       // A caller may hand in 1.0 where 1 is the default.
       return each.has_number ? std::optional(asked == (is_floating(each.dtype) ? Is::kReal : Is::kWhole))
                              : std::nullopt;

@@ -329,17 +329,20 @@ std::optional<Value> Scalars::size_in_bytes(const Asked& asked) {
 
 std::optional<Value> Scalars::arithmetic(const Asked& asked) {
   if (!asked.all_scalar || asked.has_tensor || asked.has_unknown) return std::nullopt;
-  const std::string& name = asked.name;
-  bool real = is_named(Named::kRealOfIntegers, name);
-  for (std::size_t i = 0; i < asked.count(); ++i) {
-    for (const Alternative& each : asked.operand(i)) real = real || each.dtype == Dtype::kFloat64;
-  }
+  bool real = is_named(Named::kRealOfIntegers, asked.name), handed_in = false;
+  for (std::size_t i = 0; i < asked.count(); ++i)
+    for (const Alternative& each : asked.operand(i)) {
+      real = real || each.dtype == Dtype::kFloat64;
+      handed_in = handed_in || each.handed_in;
+    }
   const Operator* op = find_operator(asked.instruction.name);
   const bool factory =
       op && (op->result == ResultRule::kFactory || op->result == ResultRule::kFactoryFromValue ||
              op->result == ResultRule::kFixed);
   if (factory) return std::nullopt;
-  return decided_here(asked, Value(real ? Alternative::real() : Alternative::integer(std::nullopt)));
+  Alternative out = real ? Alternative::real() : Alternative::integer(std::nullopt);
+  out.handed_in = handed_in;
+  return decided_here(asked, Value(out));
 }
 
 std::optional<Value> Scalars::scalar_operation(const Activation& activation, const Instruction& instruction,
