@@ -61,6 +61,18 @@ class ImportedFiles(Case):
         self.parts(cast=".to(x.dtype)")
         self.assertEqual(self.definite("model/layers.py", status=0)[1], set())
 
+    def test_only_what_was_named_is_edited(self):
+        before = (self.folder / "model" / "parts.py").read_text()
+        run = self.lint("--fix", "model/layers.py")
+        self.assertIn("fixed 1 finding in 1 file", run.stderr + run.stdout)
+        self.assertEqual((self.folder / "model" / "parts.py").read_text(), before)
+        self.assertNotEqual((self.folder / "model" / "layers.py").read_text(), MODEL)
+
+    def test_comment_in_an_import_accepts(self):
+        self.parts(cast="  # dtype-lint: ignore it is meant")
+        report = self.report("model/layers.py", status=0)
+        self.assertEqual(report["summary"]["suppressed"], 1)
+
     def test_what_nothing_calls_is_no_root(self):
         (self.folder / "model" / "parts.py").write_text(
             NORM.replace("{cast}", ".to(x.dtype)") + "\n\ndef unused(q, k, v):\n    return attend(q.float(), k, v)\n")
