@@ -1,11 +1,11 @@
 #include "analyzer/flow/roots_in_order.h"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 #include <numeric>
 #include <utility>
 
+#include "analyzer/flow/roots/given_up.h"
 #include "analyzer/flow/workers.h"
 
 namespace dtype_guard::flow {
@@ -47,13 +47,8 @@ void RootsInOrder::divide() {
   outcomes_.resize(groups_.size());
 }
 
-// What is left, to its first bits: a little more or less that was done before changes nothing, so that what
-// an earlier run came to holds. The last has all of it.
-std::size_t RootsInOrder::allowance(std::size_t done, std::uint32_t root) const {
-  constexpr int kBits = 4;
-  const std::size_t left = end_ - std::min(end_, done);
-  const int spare = static_cast<int>(std::bit_width(left)) - kBits;
-  return root == last_ || spare <= 0 ? left : left >> spare << spare;
+std::size_t RootsInOrder::allowance(std::size_t done, std::size_t at) const {
+  return share_of_root(end_ - std::min(end_, done), roots_->size() - at - 1);
 }
 
 std::string RootsInOrder::key_of_halves() const {
@@ -107,10 +102,10 @@ RootsInOrder::Outcome RootsInOrder::evaluate(const Group& group, const Program& 
     const AskedRoot& asked = (*roots_)[i];
     work = from;
     add_steps(work, done);
-    const std::size_t allowed = allowance(work.steps(), asked.root);
+    const std::size_t allowed = allowance(work.steps(), i);
     out.allowed.push_back(allowed);
-    work.allow(allowed);
-    work.begin_root(asked.root == last_);
+    work.allow(end_ - std::min(end_, work.steps()));
+    work.allow_root(allowed);
     KeptRoot& now = out.roots.emplace_back();
     collector.only_in(asked.only_in);
     collector.keep_in(&now.findings);
@@ -144,11 +139,9 @@ bool RootsInOrder::holds(const Outcome& outcome, const Group& group) const {
   if (outcome.begun_at == work_.steps()) return true;
   std::size_t done = work_.steps();
   for (std::size_t i = 0; i < outcome.roots.size(); ++i) {
-    const std::uint32_t root = (*roots_)[group.begin + i].root;
-    const std::size_t allowed = allowance(done, root);
-    // With another allowance it is the same only where neither was reached: one has half of it, or all.
-    const std::size_t least = std::min(allowed, outcome.allowed[i]);
-    const bool is_free = outcome.work[i] + 1 < (root == last_ ? least : least / 2);
+    const std::size_t allowed = allowance(done, group.begin + i);
+    // With another allowance it is the same only where neither was reached.
+    const bool is_free = outcome.work[i] + 1 < std::min(allowed, outcome.allowed[i]);
     if (allowed != outcome.allowed[i] && (!is_free || outcome.roots[i].is_left_out)) return false;
     done += outcome.work[i];
   }
@@ -204,10 +197,8 @@ void RootsInOrder::serve(const Program& program, bool is_callers, const Taker& t
   }
 }
 
-void RootsInOrder::look_at(const std::vector<AskedRoot>& roots, std::uint32_t last, Workers& workers,
-                           const Taker& taker) {
+void RootsInOrder::look_at(const std::vector<AskedRoot>& roots, Workers& workers, const Taker& taker) {
   roots_ = &roots;
-  last_ = last;
   kept_ = workers.kept_groups();
   divide();
   workers.run([&](const Program& program, bool is_callers) { serve(program, is_callers, taker); });

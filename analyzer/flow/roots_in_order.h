@@ -35,8 +35,7 @@ class RootsInOrder {
   };
   RootsInOrder(const Program& program, const PrecisionSetting& setting, const std::string& torch_version,
                const AnalysisOptions& options, Work& work, std::size_t allowed);
-  // `last` of all roots may take what is left.
-  void look_at(const std::vector<AskedRoot>& roots, std::uint32_t last, Workers& workers, const Taker& taker);
+  void look_at(const std::vector<AskedRoot>& roots, Workers& workers, const Taker& taker);
 
  private:
   // Roots of one class, which share their engine.
@@ -58,8 +57,8 @@ class RootsInOrder {
   std::optional<ClassesMadeHalf>& halves_of(const Program& program) const;
   Outcome evaluate(const Group& group, const Program& program, const Work& from, FindingCollector& collector);
   bool holds(const Outcome& outcome, const Group& group) const;
-  // What a root may take that begins when so much of all is done.
-  std::size_t allowance(std::size_t done, std::uint32_t root) const;
+  // What the root at this place may take that begins when so much of all is done.
+  std::size_t allowance(std::size_t done, std::size_t at) const;
   std::string key_of(const Group& group) const;
   std::string key_of_halves() const;
   std::optional<Outcome> kept_of(const Group& group, const Program& program) const;
@@ -70,7 +69,6 @@ class RootsInOrder {
   const std::string& torch_version_;
   const AnalysisOptions& options_;
   const std::vector<AskedRoot>* roots_ = nullptr;
-  std::uint32_t last_ = 0;
   const std::size_t end_;  // of the work of all, in steps
   KeptGroups* kept_ = nullptr;
   std::vector<Group> groups_;

@@ -51,7 +51,8 @@ class Analysis {
  private:
   using Roots = std::vector<AskedRoot>;
   Roots asked_in(const PrecisionSetting& setting, const std::string& torch_version);
-  void one_by_one(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version);
+  void one_by_one(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version,
+                  std::size_t allowed);
   void together(const Roots& asked, const PrecisionSetting& setting, const std::string& torch_version,
                 std::size_t allowed);
   void take(std::uint32_t root, const KeptRoot& gave, const PrecisionSetting& setting,
@@ -131,17 +132,21 @@ Analysis::Roots Analysis::asked_in(const PrecisionSetting& setting, const std::s
 
 // Where each may be kept, or be the last that is looked at.
 void Analysis::one_by_one(const Roots& asked, const PrecisionSetting& setting,
-                          const std::string& torch_version) {
+                          const std::string& torch_version, std::size_t allowed) {
+  const std::size_t begun = work_.steps();
+  std::size_t behind = asked.size();
   memo_.begin(setting.name, torch_version);
   std::map<const AnalysisOptions*, Pass> passes;  // by what the roots' code names
   for (const auto& [root, own, only_in] : asked) {
+    --behind;
     Pass& pass = passes.try_emplace(own, program_, *own, setting, torch_version, work_).first->second;
     out_.cut_short = out_.cut_short || out_.steps >= options_.total_budget;
     if (out_.cut_short) continue;
     collector_.only_in(only_in);
     const auto look_at = [&, root = root](KeptRoot& now) {
       if (options_.before_root) options_.before_root(root);
-      work_.begin_root(root == order_.back());
+      const std::size_t done = work_.steps() - begun;
+      work_.allow_root(share_of_root(allowed - std::min(allowed, done), behind));
       SeenByRoots seen;
       const bool is_done = !work_.is_used_up() && pass.look_at(root, collector_, seen, now.problem);
       see(seen);
@@ -162,7 +167,7 @@ void Analysis::together(const Roots& asked, const PrecisionSetting& setting, con
     for (const CollectedFinding& each : gave.findings) collector_.add(each);
     take(root, gave, setting, torch_version);
   };
-  roots.look_at(asked, order_.back(), workers_, {take_root, [&](const SeenByRoots& seen) { see(seen); }});
+  roots.look_at(asked, workers_, {take_root, [&](const SeenByRoots& seen) { see(seen); }});
 }
 
 AnalysisResult Analysis::run(const std::vector<std::uint32_t>& roots) {
@@ -178,7 +183,8 @@ AnalysisResult Analysis::run(const std::vector<std::uint32_t>& roots) {
       work_.allow(allowed);
       const Roots asked = asked_in(setting, torch_version);
       if (asked.empty()) continue;
-      apart ? one_by_one(asked, setting, torch_version) : together(asked, setting, torch_version, allowed);
+      apart ? one_by_one(asked, setting, torch_version, allowed)
+            : together(asked, setting, torch_version, allowed);
     }
   }
   given_up_.list(module_, out_.not_analysed);

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <bit>
 
 namespace dtype_guard::flow {
 namespace {
@@ -73,6 +74,17 @@ std::size_t Shares::next(std::size_t setting, std::size_t done) {
   const std::size_t share = (budget_ - std::min(budget_, done)) / sum_ * weights_[setting];
   sum_ -= weights_[setting];
   return share;
+}
+
+// What is left to its first bits: a little more or less that was done before changes nothing, so that what an
+// earlier run came to holds.
+std::size_t share_of_root(std::size_t left, std::size_t behind) {
+  constexpr int kBits = 4;
+  constexpr std::size_t kEqualParts = 16;
+  if (behind == 0) return left;
+  const int spare = std::max(0, static_cast<int>(std::bit_width(left)) - kBits);
+  const std::size_t rest = left >> spare << spare;
+  return rest / std::max<std::size_t>(2, (behind + kEqualParts) / kEqualParts);
 }
 
 }  // namespace dtype_guard::flow

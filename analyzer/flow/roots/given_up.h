@@ -46,4 +46,9 @@ class Shares {
   std::vector<std::size_t> weights_;  // by setting
 };
 
+// What one root may take where so much is left and so many roots come after it: at most half, and at most 16
+// times its equal part, so that a few that explode leave enough for the many that need little. The last one
+// may take all.
+std::size_t share_of_root(std::size_t left, std::size_t behind);
+
 }  // namespace dtype_guard::flow

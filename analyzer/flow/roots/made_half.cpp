@@ -184,6 +184,7 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
   std::set<std::uint32_t> seen;  // run as a root, or within one
   bool is_cut_short = false;
   const std::size_t begun = work_.steps();
+  const SharedWork shared(work_);
   // Gives the roots that it did not come to.
   const auto look_at = [&](const Functions& among, const Functions& functions, const auto& matters) {
     Functions left;
@@ -199,8 +200,6 @@ const ClassesMadeHalf& MadeHalf::classes_made_half() {
       try {
         of_root = evaluator_.halves_of(root);
       } catch (const BudgetExceeded&) {
-        is_cut_short = is_cut_short || work_.is_used_up_by_root();
-        if (is_cut_short) left.push_back(root);
         if (!work_.is_used_up()) continue;
         known.reset();  // of some roots only, it is known of no class
         throw;

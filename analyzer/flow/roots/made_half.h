@@ -14,8 +14,8 @@ namespace dtype_guard::flow {
 
 class MadeHalf {
  public:
-  MadeHalf(const Subject& subject, const Work& work, Names& names, Effects& effects,
-           const Conversions& conversions, Evaluator& evaluator)
+  MadeHalf(const Subject& subject, Work& work, Names& names, Effects& effects, const Conversions& conversions,
+           Evaluator& evaluator)
       : program_(subject.program),
         index_(subject.index),
         options_(subject.options),
@@ -49,7 +49,7 @@ class MadeHalf {
   const AnalysisOptions& options_;
   const PrecisionSetting& setting_;
   const std::string& torch_version_;
-  const Work& work_;
+  Work& work_;
   Identities& ids_;
   Effects& effects_;
   const Conversions& conversions_;

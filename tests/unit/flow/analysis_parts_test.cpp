@@ -82,7 +82,7 @@ struct Order {
     for (const std::uint32_t each : roots) asked.push_back({each, &of.options, nullptr});
     Workers workers(of.program, threads);
     RootsInOrder in_order(of.program, of.setting, of.version, of.options, of.work, allowed);
-    in_order.look_at(asked, roots.back(), workers,
+    in_order.look_at(asked, workers,
                      {[&](std::uint32_t root, const KeptRoot& gave) {
                         taken.push_back(root);
                         found.push_back(gave.findings.size());
@@ -232,24 +232,32 @@ TEST_CASE("workers: each thread has a program of its own, and what one throws th
   CHECK(workers.kept_groups() == nullptr);
 }
 
-TEST_CASE("work: a root may take half of what is left, the last one all") {
+TEST_CASE("work: a root may take its part, and what roots share is not of it") {
   Work work;
-  work.allow(8);
-  work.begin_root(false);
+  work.allow(20);
   const auto take = [&](int steps) {
     for (int i = 0; i < steps; ++i) work.add_step(0);
   };
+  work.allow_root(4);
   take(4);
+  CHECK(!work.is_used_up_by_root());
+  {
+    const SharedWork shared(work);
+    take(6);
+    CHECK(!work.is_used_up_by_root());
+  }
   CHECK(!work.is_used_up_by_root());
   take(1);
   CHECK(work.is_used_up_by_root());
   CHECK(!work.is_used_up());
-  work.begin_root(true);
-  take(3);
-  CHECK(!work.is_used_up_by_root());
-  work.add_step(100'000);  // a large state takes longer
-  CHECK(work.is_used_up());
-  CHECK(work.steps() > 9);
+  work.allow_root(9);
+  {
+    const SharedWork shared(work);
+    work.add_step(100'000);  // a large state takes longer
+    CHECK(work.is_used_up());
+    CHECK(work.is_used_up_by_root());  // no more than all may take
+  }
+  CHECK(work.steps() > 20);
 }
 
 TEST_CASE("kept groups: what is kept holds from the next run on, until a function of it differs") {

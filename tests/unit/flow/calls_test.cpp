@@ -236,7 +236,7 @@ TEST_CASE("each setting has its share of what all functions may take, the second
         "fp16-fp32-buffers, bf16-fp32-buffers");
   CHECK(result.not_analysed[1].function == "near");
   CHECK(result.not_analysed[1].reason ==
-        "budget: it took more than half of what was left for all under autocast-bf16, bf16-fp32-buffers");
+        "budget: it took more than its share of what all may take under autocast-bf16, bf16-fp32-buffers");
 }
 
 // Sixty undecided branches, each of which changes one of so many variables either way. What is evaluated is

@@ -97,6 +97,15 @@ TEST_CASE("shares: a setting's twin has a quarter of its share, and what is spar
   CHECK(Shares({setting("fp16")}, options).next(0, 100) == 0);
 }
 
+TEST_CASE("shares: a root takes half of what is left, or 16 equal parts if that is less, the last one all") {
+  CHECK(share_of_root(80, 3) == 40);
+  CHECK(share_of_root(81, 3) == 40);  // in whole eighths
+  CHECK(share_of_root(81, 0) == 81);
+  CHECK(share_of_root(8'000, 31) == 3'840);  // of 7,680
+  CHECK(share_of_root(81'920, 639) == 2'048);
+  CHECK(share_of_root(0, 5) == 0);
+}
+
 TEST_CASE("named devices: a root that turns autocast on for the CPU alone is for the CPU") {
   const Parsed of(kDevices);
   const Callers callers(of.index);

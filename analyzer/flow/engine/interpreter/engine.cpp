@@ -221,7 +221,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
     }
     work_.add_step(Effort::take() + kOfGuard * state.guards.size());
     if (work_.is_used_up()) throw BudgetExceeded("all functions together took more than they may");
-    if (work_.is_used_up_by_root()) throw BudgetExceeded("it took more than half of what was left for all");
+    if (work_.is_used_up_by_root()) throw BudgetExceeded("it took more than its share of what all may take");
     switch (instruction.op) {
       case Op::kJump:
         out.emplace_back(0, std::move(state));
