@@ -9,8 +9,8 @@ namespace dtype_guard::python {
 using namespace flow;
 
 namespace {
-constexpr std::size_t kShort = 150;   // instructions, of all that is called
-constexpr std::size_t kMost = 2'000;  // of what makes dtypes
+constexpr std::size_t kShort = 150;  // instructions, of all that is called
+constexpr std::size_t kMost = 600;   // of what makes dtypes
 
 std::set<ValueId> used_values(const Function& function) {
   std::set<ValueId> out;
@@ -30,12 +30,13 @@ bool makes_dtype(const Instruction& instruction, const std::set<ValueId>& used) 
     case Op::kCast:
     case Op::kAlloc:
     case Op::kModule:
-    case Op::kRegister:
     case Op::kRetype:
     case Op::kSetAutocast:
     case Op::kSetDefaultDtype:
     case Op::kSink:
       return true;
+    case Op::kRegister:  // of what is assigned to a field, which may be anything, nothing follows
+      return instruction.name != "attribute" && instruction.name != "member";
     case Op::kOperator:
       return used.contains(instruction.result) && find_operator(instruction.name);
     default:
