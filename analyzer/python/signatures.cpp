@@ -12,7 +12,7 @@ Node written_name(const Node& parameter) {
 std::vector<std::string> parts_of_type(const Node& type) {
   std::string text;
   for (const char c : type.text()) {
-    if (c != '"' && c != '\'' && c != ' ' && c != '\n') text += c;
+    if (c != '"' && c != '\'' && c != ' ' && c != '\n' && c != '\t' && c != '\r') text += c;
   }
   std::vector<std::string> out;
   for (const std::string_view form : {"Optional[", "typing.Optional[", "Union[", "typing.Union["}) {
@@ -27,7 +27,7 @@ std::vector<std::string> parts_of_type(const Node& type) {
     const char c = i < text.size() ? text[i] : '|';
     nested += (c == '[') - (c == ']');
     if (nested != 0 || (c != '|' && c != ',')) continue;
-    out.push_back(text.substr(begin, i - begin));
+    if (i > begin) out.push_back(text.substr(begin, i - begin));  // a last comma has nothing behind it
     begin = i + 1;
   }
   return out;

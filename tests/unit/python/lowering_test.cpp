@@ -109,6 +109,7 @@ TEST_CASE("a parameter's kind comes from its annotation, its default or its use"
   CHECK(kind("x", "return torch.relu(x)") == ParameterKind::kTensor);
   CHECK(kind("position_ids", "return position_ids.unsqueeze(0)") == ParameterKind::kOther);
   CHECK(kind("x: Union[torch.Tensor, None]") == ParameterKind::kOptionalTensor);
+  CHECK(kind("x: Union[\n\ttorch.Tensor,\n\ttorch.FloatTensor,\n]") == ParameterKind::kTensor);
   CHECK(kind("x: torch.Tensor | list[Tensor]") == ParameterKind::kOther);
   // A tensor, of a dtype that no setting says.
   CHECK(kind("input_ids: torch.LongTensor") == ParameterKind::kTensor);
