@@ -250,7 +250,11 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
     if (registers && is_kept_wide(*definition_.file, field)) given = builder_.unknown();
     const std::string told = registers && own_class() ? told_class(field, *own_class(), unit_.modules()) : "";
     if (!told.empty()) given = builder_.op("object_of::" + told, {{"self", given}});
-    if (registers) given = builder_.registration("attribute", object, field, given);
+    // self.embed.weight = nn.Parameter(...): whether that is a module is known where it runs.
+    const bool is_of_another = !registers && target.field("object").is("attribute");
+    if (registers || is_of_another) {
+      given = builder_.registration(registers ? "attribute" : "member", object, field, given);
+    }
     builder_.store(std::move(place), given);
   } else if (target.is("subscript")) {
     store_element(target, given, target);

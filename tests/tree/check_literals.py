@@ -34,7 +34,7 @@ tensor tensor_list optional_tensor object options other dict_update subscript sl
 deep_copy_of attribute_get take_layers
 may_hold spelt pointer_cast dtype_named descriptor_dtype default_dtype autocast_ autocast_dtype autocast_enabled
 augmented:: installed:: number:: object_of:: @overridden is_tensor is_other_object values at key places undecided conversion results
-module buffer parameter attribute number on like call cast branch load
+module buffer parameter attribute member number on like call cast branch load
 true false inf nan none unknown implicit bool float double dtype left right
 """.split())
 

@@ -231,9 +231,13 @@ Value Registrations::owned_tensor(const Activation& activation, const Instructio
 Value Registrations::registration(const Activation& activation, const Instruction& instruction,
                                   State& state) {
   Value registered = argument(state, instruction, 1);
-  const bool by_value = instruction.name == "attribute";
+  const bool is_member = instruction.name == "member";  // of an object that may be no module
+  const bool by_value = instruction.name == "attribute" || is_member;
   const auto of_value = by_value ? registered_as(state, registered) : std::nullopt;
   if (by_value && !of_value) return registered;
+  const Alternative* of = argument(state, instruction, 0).single();
+  const HeapObject* object = of && of->kind == Kind::kObject ? state.find(of->object) : nullptr;
+  if (is_member && !(object && is_module_type(object->type))) return registered;
   const auto kind = of_value                       ? *of_value
                     : instruction.name == "module" ? Registration::Kind::kModule
                     : instruction.name == "buffer" ? Registration::Kind::kBuffer
