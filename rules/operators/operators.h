@@ -165,6 +165,11 @@ struct Operator {
 // The entry as it holds for a release.
 const Operator& operator_at(const Operator& op, std::string_view torch_version);
 
+// Whether it does no arithmetic that numbers have as well: views, copies and what picks elements.
+inline bool is_of_tensors_alone(const Operator& op) {
+  return op.result == ResultRule::kLikeFirst && op.promoting.empty();
+}
+
 // By canonical name, alias, or any of "at::NAME", "torch::NAME", "at::Tensor::NAME", "aten::NAME",
 // "torch.NAME", "torch.special.NAME", "torch::linalg::NAME", ... A trailing underscore finds the in-place
 // variant; "NAME_out" the out= variant (first argument `out`, dtype of out).

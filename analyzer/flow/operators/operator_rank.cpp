@@ -84,7 +84,12 @@ bool OperatorRank::is_given(std::size_t position) const {
 
 Rank OperatorRank::rank_of(std::size_t position) const {
   if (position >= instruction_.args.size()) return {};
-  return rank_of_all(inputs_.tensors(inputs_.argument(position)));
+  const std::vector<Alternative> all = inputs_.tensors(inputs_.argument(position));
+  const bool is_compared =  // and a tensor of bools, as it has a tensor's methods
+      is_of_tensors_alone(op_) && std::any_of(all.begin(), all.end(), [](const Alternative& each) {
+        return each.kind == Kind::kBool && !each.has_number;
+      });
+  return is_compared ? Rank{} : rank_of_all(all);
 }
 
 std::optional<std::vector<Rank>> OperatorRank::listed(std::size_t position) const {

@@ -112,6 +112,16 @@ void forget_what_decides_numbers(std::vector<Alternative>& all) {
   if (!std::all_of(all.begin(), all.end(), is_like)) return;
   for (Alternative& each : all) each.symbols = 0;
 }
+
+// What compares with something unknown is a bool, or a tensor of bools: it is that where it has a tensor's
+// methods.
+void compared_is_tensor(std::vector<Alternative>& all) {
+  for (Alternative& each : all) {
+    if (each.kind != Kind::kBool || each.has_number) continue;
+    each.kind = Kind::kTensor;
+    each.dtype = Dtype::kBool;
+  }
+}
 }  // namespace
 
 Operands Operators::operands(const Instruction& instruction, const Operator& op, const State& state) {
@@ -124,6 +134,7 @@ Operands Operators::operands(const Instruction& instruction, const Operator& op,
       // An element of a list has no value of its own here.
       Input input{name, memory_.tensors(state, element),
                   memory_.is_list(state, given) ? 0 : instruction.args[i].value};
+      if (i == 0 && is_of_tensors_alone(op)) compared_is_tensor(input.alternatives);
       forget_what_decides_numbers(input.alternatives);
       const bool is_dtype = !input.alternatives.empty() && states_dtype(input.alternatives.front());
       const bool like = op.result == ResultRule::kCast && i > 0 && !input.alternatives.empty() &&

@@ -10,6 +10,7 @@
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/conditions/bounds.h"
 #include "analyzer/flow/engine/conditions/class_tests.h"
+#include "analyzer/flow/engine/conditions/device_tests.h"
 #include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/engine/operations/told_sizes.h"
@@ -25,9 +26,8 @@ constexpr std::array<std::string_view, 6> kComparisons = {"eq", "ne", "lt", "le"
 bool is_scalar(const Alternative& each) {
   return each.kind == Kind::kNumber || each.kind == Kind::kBool || each.kind == Kind::kString;
 }
-template <std::size_t N>
-bool is_one_of(const std::array<std::string_view, N>& names, std::string_view name) {
-  return std::find(names.begin(), names.end(), name) != names.end();
+bool compares(std::string_view name) {
+  return std::find(kComparisons.begin(), kComparisons.end(), name) != kComparisons.end();
 }
 
 Truth opposite(Truth truth) {
@@ -65,8 +65,7 @@ std::optional<bool> constant_comparison(std::string_view name, std::int64_t a, s
 }  // namespace
 
 static Value compare(const Instruction& instruction, const State& state, bool equal) {
-  bool may_be_equal = false;
-  bool may_differ = false;
+  bool may_be_equal = false, may_differ = false;
   for (const Alternative& a : argument(state, instruction, 0)) {
     for (const Alternative& b : argument(state, instruction, 1)) {
       const bool dtypes = a.kind == Kind::kDtype && b.kind == Kind::kDtype;
@@ -76,8 +75,7 @@ static Value compare(const Instruction& instruction, const State& state, bool eq
         return x.kind != Kind::kNone && x.kind != Kind::kUnknown && x.kind != Kind::kTop &&
                x.kind != Kind::kReference;
       };
-      bool same = true;
-      bool different = true;
+      bool same = true, different = true;
       if (dtypes && a.dtype != Dtype::kUndefined && b.dtype != Dtype::kUndefined) {
         same = a.dtype == b.dtype;
         different = !same;
@@ -284,7 +282,7 @@ std::optional<Value> Scalars::of_text_or_two_numbers(Asked& asked) {
 }
 
 std::optional<Value> Scalars::comparison(Asked& asked) {
-  if (!is_one_of(kComparisons, asked.name) || asked.count() != 2) return std::nullopt;
+  if (!compares(asked.name) || asked.count() != 2) return std::nullopt;
   const bool equates = asked.name == "eq" || asked.name == "ne";
   const auto compared_alike = [&] {
     return truth(compare(asked.instruction, asked.state, asked.name == "eq"));
@@ -297,6 +295,8 @@ std::optional<Value> Scalars::comparison(Asked& asked) {
   }
   if (const auto known = bounded_comparison(asked.activation, asked.state, asked.instruction))
     return fact(asked, known);
+  if (equates && names_another_device(asked.operand(0), asked.operand(1), subject_.options.device))
+    return fact(asked, asked.name == "ne");
   if (equates) {
     return with_truth(fact(asked, compared_alike()),
                       compared(asked.operand(0), asked.operand(1), asked.name == "eq"));
@@ -336,10 +336,10 @@ std::optional<Value> Scalars::arithmetic(const Asked& asked) {
       handed_in = handed_in || each.handed_in;
     }
   const Operator* op = find_operator(asked.instruction.name);
-  const bool factory =
+  const bool gives_tensors =
       op && (op->result == ResultRule::kFactory || op->result == ResultRule::kFactoryFromValue ||
-             op->result == ResultRule::kFixed);
-  if (factory) return std::nullopt;
+             op->result == ResultRule::kFixed || is_of_tensors_alone(*op));
+  if (gives_tensors) return std::nullopt;
   Alternative out = real ? Alternative::real() : Alternative::integer(std::nullopt);
   out.handed_in = handed_in;
   return decided_here(asked, Value(out));
