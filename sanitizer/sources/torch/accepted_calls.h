@@ -12,4 +12,10 @@ namespace dtype_guard::san::torch {
 
 void note_accepted(Process& process, ApiId api, const CallOperands& operands, std::uintptr_t caller);
 
+// What the library of this process took although a contract in doubt forbids it (that of an older version, or
+// of an operator whose parts autocast recasts): a later call of these dtypes that raises does so for another
+// reason.
+void note_taken(Process& process, ApiId api, const CallOperands& operands);
+bool were_taken(ApiId api, const CallOperands& operands);
+
 }  // namespace dtype_guard::san::torch

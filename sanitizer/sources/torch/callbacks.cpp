@@ -35,7 +35,10 @@ OpenRecord* start_call(ThreadRecords& thread, OpenRecord* outer, const Operator&
 // An operator that a contract does not speak of.
 OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Operator& op, const Record& record,
                            std::uintptr_t caller) {
-  if (outer != nullptr && outer->is_attention) return nullptr;
+  if (outer != nullptr && outer->is_attention) {
+    if (outer->is_waiting && op.record >= 0) settle_operator(*outer, op, record);
+    return nullptr;
+  }
   const bool is_part = outer != nullptr && outer->op->is_whole;
   const bool notes = is_noting() && op.is_whole && !is_part;
   bool may_raise = !notes && op.record >= 0 && mixes_floats(op, record);

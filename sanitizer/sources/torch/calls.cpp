@@ -169,7 +169,9 @@ bool mixes_floats(const Operator& op, const Record& record) {
 void check_operator(OpenRecord& open, const Record& record) {
   const RecordRow& row = row_of(open);
   CallOperands operands;
-  if (operands.read(row, contract_of(row.api), record)) wait_for_end(open, operands);
+  if (!operands.read(row, contract_of(row.api), record)) return;
+  wait_for_end(open, operands);
+  open.thread->mixes_inside = open.op;
 }
 
 void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller) {
@@ -192,6 +194,16 @@ void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller
   is_wide ? record_wrong(row.api, operands, caller) : note_written_cast(cast);
 }
 
+// Autocast casts in an operator's first record and calls the operator again; of one that is on none of its
+// lists (einsum) it does so for the parts. What raises after that has another reason than the dtypes.
+void settle_operator(OpenRecord& waiting, const Operator& op, const Record& inner) {
+  if (!row_of(waiting).is_operator) return;
+  if (mixes_floats(op, inner))
+    waiting.thread->mixes_inside = &op;
+  else if (waiting.thread->mixes_inside == &op)
+    waiting.is_waiting = false;
+}
+
 void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller) {
   const RecordRow& row = row_of(waiting);
   const ApiContract& contract = contract_of(row.api);
@@ -208,10 +220,15 @@ void end_call(OpenRecord& open, std::uintptr_t caller) {
   const RecordRow& row = row_of(open);
   // Autocast may recast the parts of an operator that is on none of its lists itself.
   const bool may_be_right = row.only_if_raised || row.has_weights;
-  if (!may_be_right || cpp_raises() || python_raises())
-    return record_wrong(row.api, open.thread->waiting, caller);
-  if (Process* mapped = row.is_operator ? nullptr : process())
-    note_accepted(*mapped, row.api, open.thread->waiting, caller);
+  const CallOperands& operands = open.thread->waiting;
+  const bool raises = cpp_raises() || python_raises();
+  if (!may_be_right || (raises && !were_taken(row.api, operands)))
+    return record_wrong(row.api, operands, caller);
+  if (raises || row.is_operator) return;
+  if (Process* mapped = process()) {
+    note_accepted(*mapped, row.api, operands, caller);
+    note_taken(*mapped, row.api, operands);
+  }
 }
 
 }  // namespace dtype_guard::san::torch

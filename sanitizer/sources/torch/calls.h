@@ -17,6 +17,8 @@ void check_operator(OpenRecord& open, const Record& record);
 bool mixes_floats(const Operator& op, const Record& record);
 // Attention by products and softmax: an operand that was implied to be wide, where all have that dtype.
 void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller);
+// A record of another operator of torch/operators.inc inside a waiting one of these.
+void settle_operator(OpenRecord& waiting, const Operator& op, const Record& inner);
 // A record of the same operator inside a waiting one.
 void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller);
 // The record of a waiting call ends.

@@ -69,7 +69,8 @@ class ThreadRecords {
   OpenRecord* records_;
 
  public:
-  CallOperands waiting;  // of the record that is waiting
+  CallOperands waiting;          // of the record that is waiting
+  const Operator* mixes_inside;  // the last operator inside that one, or itself, that was called with a mix
 };
 
 // This thread's; nullptr when there is no room for another thread.
