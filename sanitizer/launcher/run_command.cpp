@@ -15,6 +15,7 @@
 #include "sanitizer/launcher/library.h"
 #include "sanitizer/launcher/message.h"
 #include "sanitizer/launcher/needed_libraries.h"
+#include "sanitizer/launcher/not_watched.h"
 #include "sanitizer/launcher/output.h"
 #include "sanitizer/launcher/own_contracts.h"
 #include "sanitizer/launcher/run_tally.h"
@@ -161,6 +162,8 @@ class Run {
   }
 
   Report report(const LaunchResult& result, const std::vector<std::string>& before) {
+    if (const std::string path = tally_.path(); !path.empty())
+      running_on_ = still_running(fmt::format("{}={}", kTallyVariable, path));
     const std::uint64_t begun = tally_.begun();
     std::vector<Journal> journals;
     for (const std::string& file : journal_files(journal_.string()))
@@ -171,6 +174,8 @@ class Run {
       tell("{}", loss);
       report.not_analysed.push_back({arguments_.command.front(), "", "lost", loss});
     }
+    if (!running_on_.empty())
+      report.not_analysed.push_back({arguments_.command.front(), "", "note", runs_on(running_on_.size())});
     bool loaded = std::any_of(journals.begin(), journals.end(), [&](const Journal& journal) {
       return journal.process && static_cast<int>(journal.process->pid) == result.pid;
     });
@@ -222,7 +227,7 @@ class Run {
     });
   }
 
-  static std::string clean_line(const Report& report) {
+  std::string clean_line(const Report& report) const {
     const std::uint64_t calls = summarise(report).calls;
     const bool lost = std::any_of(report.not_analysed.begin(), report.not_analysed.end(),
                                   [](const NotAnalysed& entry) { return entry.reason == "lost"; });
@@ -231,7 +236,8 @@ class Run {
             ? fmt::format("no call to a watched kernel was {}", lost ? "recorded" : "seen")
             : fmt::format("{} {} to watched kernels{}", calls, calls == 1 ? "call" : "calls", kinds(report));
     return (lost ? "no findings recorded, but not all could be; " : "no findings; ") + seen +
-           not_seen(report) + stood_in(report) + sources_off(report) + unfinished(report);
+           not_seen(report) + stood_in(report) + sources_off(report) + unfinished(report) +
+           programs_without_library(report) + (running_on_.empty() ? "" : "; " + runs_on(running_on_.size()));
   }
 
   static std::string sources_off(const Report& report) {
@@ -260,11 +266,12 @@ class Run {
   }
 
   // What a process did after its last record is lost when it could not write, or was killed.
-  static std::string unfinished(const Report& report) {
+  std::string unfinished(const Report& report) const {
     if (!report.watched) return "";
     const auto& processes = report.watched->processes;
-    const auto count = std::count_if(processes.begin(), processes.end(), [](const WatchedProcess& each) {
-      return !each.complete && each.replaced_by.empty();
+    const auto count = std::count_if(processes.begin(), processes.end(), [&](const WatchedProcess& each) {
+      const bool runs_on = std::find(running_on_.begin(), running_on_.end(), each.pid) != running_on_.end();
+      return !each.complete && each.replaced_by.empty() && !runs_on;
     });
     if (count == 0) return "";
     return fmt::format("; {} ended without a closing record: calls and findings may be missing",
@@ -281,6 +288,7 @@ class Run {
   std::string asan_;  // the runtime that the command was built with
   RunTally tally_;
   Losses losses_;
+  std::vector<pid_t> running_on_;  // processes that did not end with the command
   bool written_ = true;
   bool is_whole_ = true;  // nothing is known to be missing from what was recorded
 };

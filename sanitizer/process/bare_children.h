@@ -6,6 +6,8 @@
 
 #include <cstdint>
 
+#include "sanitizer/protocol/notes.h"  // the note of them
+
 namespace dtype_guard::san {
 
 // At the opening of this process's journal. Does nothing when the library came in by other ways than

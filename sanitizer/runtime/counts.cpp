@@ -47,9 +47,7 @@ void write_bare_children(Process& process, Scratch& scratch) {
   const std::uint64_t bare = take_bare_children();
   if (bare == 0) return;
   TextBuffer<256> text;
-  text << bare << (bare == 1 ? " child" : " children")
-       << " became another program by exec without libdtype_san.so in LD_PRELOAD: what that called was not "
-          "watched. "
+  text << bare << (bare == 1 ? " child" : " children") << kBareChildren
        << (settings().journal_in_memory ? "`dtype-san run` watches a job and its children"
                                         : "Pass LD_PRELOAD and DTYPE_SAN_OPTIONS on to it");
   write_note(process, scratch, text.view());
