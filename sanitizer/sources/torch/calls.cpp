@@ -19,6 +19,7 @@
 #include "sanitizer/sources/torch/sites.h"
 #include "sanitizer/sources/torch/stand_ins.h"
 #include "sanitizer/sources/torch/storage_life.h"
+#include "sanitizer/sources/torch/unread_calls.h"
 #include "sanitizer/sources/torch/written_casts.h"
 
 namespace dtype_guard::san::torch {
@@ -128,7 +129,7 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   const RecordRow& row = row_of(open);
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;
-  if (!operands.read(row, contract, record)) return;
+  if (!operands.read(row, contract, record)) return note_unread(contract);
   Process* mapped = process();
   if (mapped == nullptr) return;
   note_call(*mapped, row.api, caller);

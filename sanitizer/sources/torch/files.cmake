@@ -22,5 +22,6 @@ set(files
   stand_ins.cpp
   storage_life.cpp
   thread_records.cpp
+  unread_calls.cpp
   unseen_calls.cpp
   written_casts.cpp)

@@ -28,6 +28,7 @@
 #include "sanitizer/sources/torch/sites.h"
 #include "sanitizer/sources/torch/stand_ins.h"
 #include "sanitizer/sources/torch/storage_life.h"
+#include "sanitizer/sources/torch/unread_calls.h"
 #include "sanitizer/sources/torch/unseen_calls.h"
 #include "sanitizer/sources/torch/written_casts.h"
 
@@ -224,6 +225,7 @@ void forked() {
   forget_recasts();
   forget_written_casts();
   forget_unseen();
+  forget_unread();
   forget_bound_calls();
 }
 
@@ -241,6 +243,7 @@ void finish(Process& process, Scratch& scratch) {
   write_recasts(process, scratch);
   write_written_casts(process, scratch);
   write_unseen(process, scratch);
+  write_unread(process, scratch);
   write_stand_ins(process, scratch);
   write_untold(process, scratch);
   note_limit(process, scratch, storage_life.without_room(), told_storages,
