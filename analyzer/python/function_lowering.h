@@ -232,7 +232,7 @@ class FunctionLowering {
   bool is_own_class(const std::string& name) const;
 
   // containers (lower_containers.cpp)
-  void put_in(ValueId container, const Node& at, ValueId given, bool several = false);
+  void put_in(ValueId container, ValueId given, bool several = false);
   void put_all_in(ValueId container, const Node& list);
   void add_module(ValueId container, const std::vector<Given>& arguments);
   std::optional<ValueId> container_method(const std::string& name, ValueId container,

@@ -1,7 +1,5 @@
 // Lists, dictionaries and containers of modules: what their methods put in and give; methods whose name other
 // objects have too.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <set>
 
@@ -22,10 +20,8 @@ Place place_in(ValueId container, Place::Step step) {
 }  // namespace
 
 // Behind what is there; of several, and in a loop, any of them may be this one.
-void FunctionLowering::put_in(ValueId container, const Node& at, ValueId given, bool several) {
-  const SourceRange range = at.range();
-  const std::string entry = fmt::format("{}:{}", range.line, range.column);  // of a list of modules
-  const ValueId held = builder_.registration("attribute", container, entry, given);
+void FunctionLowering::put_in(ValueId container, ValueId given, bool several) {
+  const ValueId held = builder_.registration("attribute", container, "", given);  // of a list of modules
   const auto step = loops_.empty() && !several ? Place::Step::Kind::kNextCell : Place::Step::Kind::kAnyCell;
   builder_.store(place_in(container, {step, "", 0}), held);
 }
@@ -59,17 +55,17 @@ ValueId FunctionLowering::repeated(const Node& list, const Node& times) {
 // x.extend(list), x += list
 void FunctionLowering::put_all_in(ValueId container, const Node& list) {
   if (const auto all = displayed(list)) {
-    for (const Node& each : *all) put_in(container, each, value(each));
+    for (const Node& each : *all) put_in(container, value(each));
     return;
   }
-  put_in(container, list, any_of(value(list)), true);
+  put_in(container, any_of(value(list)), true);
 }
 
 // container.add_module(name, module): a field, and the next one of those that run in turn.
 void FunctionLowering::add_module(ValueId container, const std::vector<Given>& arguments) {
   const auto name = literal(arguments[0].node);
   const ValueId given = value(arguments[1].node);
-  put_in(container, arguments[1].node, given);
+  put_in(container, given);
   if (name) builder_.store(place_in(container, {Place::Step::Kind::kField, *name, 0}), given);
 }
 
@@ -95,7 +91,7 @@ std::optional<ValueId> FunctionLowering::container_method(const std::string& nam
       std::all_of(arguments.begin(), arguments.end(), [](const Given& each) { return each.name.empty(); });
   if (!takes || unit_.is_project_method(name)) return std::nullopt;
   if (name == "append" && arguments.size() == 1) {
-    put_in(container, arguments[0].node, value(arguments[0].node));
+    put_in(container, value(arguments[0].node));
     return builder_.none();
   }
   if (name == "extend" && arguments.size() == 1) {

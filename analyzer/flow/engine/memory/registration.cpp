@@ -244,7 +244,10 @@ Value Registrations::registration(const Activation& activation, const Instructio
                                                    : Registration::Kind::kParameter;
   if (kind != Registration::Kind::kModule) registered = owned_tensor(activation, instruction, state);
   const auto* name = std::get_if<std::string>(&instruction.constant);
-  const Registration entry{kind, name ? *name : std::string(), registered};
+  Registration entry{kind, name ? *name : std::string(), registered};
+  // One of a list's: which, whatever line of whichever call puts it there.
+  for (const Alternative& each : registered)
+    if (name && name->empty() && each.object) entry.name = "#" + std::to_string(each.object);
   Value owners = argument(state, instruction, 0);
   if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
     owners = memory_.read(state, Location{one->object, one->key});
