@@ -150,6 +150,19 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
   return out.is_bottom() ? Value::unknown() : out;
 }
 
+// self.layers[i] = Block(): a list of modules registers what is put in the place of another.
+void DynamicOperators::register_layers(HeapId list, const Value& given, State& state) {
+  for (const Alternative& each : given) {
+    const HeapObject* layer = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
+    if (!layer || !registrations_.is_module_type(layer->type)) continue;
+    const Registration entry{Registration::Kind::kModule, "#" + std::to_string(each.object), Value(each)};
+    auto& all = state.change(list).registered.change();
+    const auto found = std::find_if(all.begin(), all.end(),
+                                    [&](const Registration& other) { return other.name == entry.name; });
+    if (found == all.end()) all.push_back(entry);
+  }
+}
+
 void DynamicOperators::store_element(const Activation& activation, const Instruction& instruction,
                                      State& state) {
   const Value* stored = named(state, instruction, kStored);
@@ -162,6 +175,8 @@ void DynamicOperators::store_element(const Activation& activation, const Instruc
     const Key written = element_key(activation, instruction, state, object);
     const bool is_computed = by && written.kind == Key::Kind::kAny && object && object->type == kDictionary;
     const Key key = is_computed ? dictionaries_.named_by(*object, *by) : written;
+    if (object && object->type.starts_with(name_of(Named::kModules)))
+      register_layers(each.object, given, state);
     memory_.write(state, Location{each.object, key}, given, whole.size() == 1 && key.kind != Key::Kind::kAny);
     if (key.kind != Key::Kind::kAny || !object || object->type != kDictionary || whole.size() != 1) continue;
     // Another key may be that one, so that what stands there is perhaps this.

@@ -39,6 +39,7 @@ class DynamicOperators {
   bool are_places(const Argument& index, const State& state);
   bool is_as_deep(const Value& stored, const Value& whole, const State& state);
   Value part_of(const Activation& activation, const Instruction& instruction, State& state);
+  void register_layers(HeapId list, const Value& given, State& state);
   void store_element(const Activation& activation, const Instruction& instruction, State& state);
   void store_at_places(const Activation& activation, const Instruction& instruction, State& state);
   void may_hold(const Activation& activation, const Instruction& instruction, State& state);

@@ -6,7 +6,8 @@ import torch.nn.functional as F
 
 
 class Model(nn.Module):
-    """Each round of a loop and each call of a method puts in a layer of its own, and all of them are converted."""
+    """Each round of a loop and each call of a method puts in a layer of its own, as does a store in the place of another, and all of
+    them are converted."""
 
     def __init__(self, dim):
         super().__init__()
@@ -16,6 +17,7 @@ class Model(nn.Module):
             self.layers.append(activation)
         self.add(nn.Linear(dim, dim))
         self.add(nn.Linear(dim, dim))
+        self.others[0] = nn.Linear(dim, dim)
 
     def add(self, layer):
         self.others.append(layer)
@@ -24,8 +26,8 @@ class Model(nn.Module):
         q = x
         for layer in self.layers:
             q = layer(q)
-        for layer in self.others:
-            q = layer(q)
+        for i, layer in enumerate(self.others):
+            q = q + layer(q)
         q = q.unsqueeze(1)
         k = q.float()  # expect: attention-mixed-dtypes  #! bad
         k = q.clone()  #! ok
