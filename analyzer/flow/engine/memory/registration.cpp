@@ -228,6 +228,18 @@ Value Registrations::owned_tensor(const Activation& activation, const Instructio
   return made.after;
 }
 
+void Registrations::enter(HeapId owner, Registration entry, State& state) const {
+  for (const Alternative& each : entry.value)
+    if (entry.name.empty() && each.object) entry.name = "#" + std::to_string(each.object);
+  auto& all = state.change(owner).registered.change();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const Registration& each) { return each.name == entry.name; });
+  if (found != all.end())
+    *found = std::move(entry);
+  else
+    all.push_back(std::move(entry));
+}
+
 Value Registrations::registration(const Activation& activation, const Instruction& instruction,
                                   State& state) {
   Value registered = argument(state, instruction, 1);
@@ -244,24 +256,13 @@ Value Registrations::registration(const Activation& activation, const Instructio
                                                    : Registration::Kind::kParameter;
   if (kind != Registration::Kind::kModule) registered = owned_tensor(activation, instruction, state);
   const auto* name = std::get_if<std::string>(&instruction.constant);
-  Registration entry{kind, name ? *name : std::string(), registered};
-  // One of a list's: which, whatever line of whichever call puts it there.
-  for (const Alternative& each : registered)
-    if (name && name->empty() && each.object) entry.name = "#" + std::to_string(each.object);
   Value owners = argument(state, instruction, 0);
   if (const Alternative* one = owners.single(); one && one->kind == Kind::kReference) {
     owners = memory_.read(state, Location{one->object, one->key});
   }
   for (const Alternative& owner : owners) {
-    if (owner.kind != Kind::kObject) continue;
-    auto& all = state.change(owner.object).registered.change();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Registration& each) { return each.name == entry.name; });
-    if (found == all.end()) {
-      all.push_back(entry);
-    } else {
-      *found = entry;
-    }
+    if (owner.kind == Kind::kObject)
+      enter(owner.object, {kind, name ? *name : std::string(), registered}, state);
   }
   return registered;
 }

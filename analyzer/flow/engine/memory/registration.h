@@ -29,6 +29,8 @@ class Registrations {
         memory_(memory) {}
 
   Value registration(const Activation& activation, const Instruction& instruction, State& state);
+  // Without a name it is one of a list's: known by what it is, whatever line of whichever call puts it there.
+  void enter(HeapId owner, Registration entry, State& state) const;
   void take_layers(const Instruction& instruction, State& state);
   bool is_module_type(const std::string& type) const;
   void set_rank(State& state, const Value& tensor, const Rank& now, int depth = 0);

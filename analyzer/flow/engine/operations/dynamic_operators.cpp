@@ -154,12 +154,8 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
 void DynamicOperators::register_layers(HeapId list, const Value& given, State& state) {
   for (const Alternative& each : given) {
     const HeapObject* layer = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-    if (!layer || !registrations_.is_module_type(layer->type)) continue;
-    const Registration entry{Registration::Kind::kModule, "#" + std::to_string(each.object), Value(each)};
-    auto& all = state.change(list).registered.change();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const Registration& other) { return other.name == entry.name; });
-    if (found == all.end()) all.push_back(entry);
+    if (layer && registrations_.is_module_type(layer->type))
+      registrations_.enter(list, {Registration::Kind::kModule, "", Value(each)}, state);
   }
 }
 
