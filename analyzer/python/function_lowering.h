@@ -253,6 +253,7 @@ class FunctionLowering {
   ValueId made_by_unseen_base(const ClassDefinition& callee, Arguments handed);
   ValueId instantiate(const ClassDefinition& callee, const std::vector<Given>& arguments);
   ValueId sink(const Api& api, const std::vector<Given>& arguments);
+  void recast(const Api& api, flow::ValueId target, Arguments& operands);
   ValueId call_method(const Node& node, const std::vector<Given>& arguments);
   ValueId call_value(ValueId callee, const std::vector<Given>& arguments);
   ValueId unknown_call(const std::string& name, std::optional<ValueId> object,

@@ -228,13 +228,41 @@ ValueId FunctionLowering::instantiate(const ClassDefinition& callee, const std::
   return made;
 }
 
+// The call's own casts stand before it as the branch that they are in the library.
+void FunctionLowering::recast(const Api& api, ValueId target, Arguments& operands) {
+  const auto first = std::find_if(operands.begin(), operands.end(), [&](const flow::Argument& each) {
+    return each.name == api.operands.front().role;
+  });
+  if (first == operands.end()) return;
+  const BlockId named = builder_.block(), yes = builder_.block(), no = builder_.block();
+  builder_.branch(builder_.op("defined", {{"self", target}}), named, no);
+  builder_.enter(named);
+  const ValueId dtype = builder_.value(Op::kDtypeOf, first->value);
+  builder_.branch(builder_.op("eq", {{"self", dtype}, {"other", builder_.constant(api.recast.from)}}), yes,
+                  no);
+  builder_.enter(yes);
+  Arguments cast;
+  for (const flow::Argument& each : operands)
+    cast.push_back({each.name, builder_.op("to", {{"self", each.value}, {"dtype", target}})});
+  const BlockId after = builder_.block();
+  builder_.jump(after);
+  builder_.enter(no);
+  for (flow::Argument& each : operands) each.value = builder_.value(Op::kCopy, each.value);
+  builder_.jump(after);
+  builder_.enter(after);
+  for (std::size_t i = 0; i < operands.size(); ++i)
+    operands[i].value = builder_.value(Op::kPhi, "", {{"", cast[i].value}, {"", operands[i].value}});
+}
+
 // Operands by what Python callers call them, or by position.
 ValueId FunctionLowering::sink(const Api& api, const std::vector<Given>& arguments) {
   Arguments handed;
   int place = 0;
   bool stars = false;
+  std::optional<ValueId> target;
   for (const Given& each : arguments) {
     const ValueId given_value = value(each.node);
+    if (!each.name.empty() && each.name == api.recast.keyword) target = given_value;
     if (each.name == "*" || each.name == "**") {
       stars = stars || each.name == "*";
       continue;
@@ -248,6 +276,7 @@ ValueId FunctionLowering::sink(const Api& api, const std::vector<Given>& argumen
       }
     }
   }
+  if (target) recast(api, *target, handed);
   return builder_.value(Op::kSink, api.name, std::move(handed));
 }
 

@@ -44,6 +44,13 @@ struct Operand {
   const std::string& called() const { return keyword.empty() ? role : keyword; }
 };
 
+// What the call itself casts before it looks: its tensors, where the first of them has the dtype `from`, to
+// what `keyword` names, unless that is None.
+struct Recast {
+  std::string keyword;  // empty: nothing
+  Dtype from = Dtype::kUndefined;
+};
+
 // Of several results one: like an operand, or of a fixed dtype.
 struct ApiResult {
   std::string like;  // a role
@@ -59,6 +66,7 @@ struct Api {
   std::vector<Operand> options;        // tensors that are members of an options argument; no position
   std::map<std::string, AutocastBehaviour> autocast;  // device -> behaviour; absent: as is
   std::map<std::string, std::string> autocast_since;  // device -> PyTorch release from which `autocast` holds
+  Recast recast;
   std::map<std::string, DtypeSet>
       fast;  // device -> dtypes that have the fast kernels; others are taken, slowly
   // The result's dtype: what `result_argument` names, if it is given and names one; else `result_dtype` if it

@@ -82,8 +82,8 @@ class ContractReader : private ContractValues {
   Api api(const JsonNode& node, const std::string& library) const {
     check_members(node,
                   {"name", "kind", "spellings", "operands", "options", "autograd_function", "autocast",
-                   "autocast_since", "fast", "result_argument", "result_dtype", "result_like", "results",
-                   "result_for", "versions", "devices", "source"},
+                   "autocast_since", "recast", "fast", "result_argument", "result_dtype", "result_like",
+                   "results", "result_for", "versions", "devices", "source"},
                   {"name", "kind", "spellings", "operands"});
     Api api;
     api.library = library;
@@ -130,6 +130,7 @@ class ContractReader : private ContractValues {
     if (const JsonNode* devices = node.member("devices")) {
       for (const JsonNode& each : list(*devices, "at least one device")) api.devices.insert(device(each));
     }
+    if (const JsonNode* casts = node.member("recast")) api.recast = recast(*casts);
     if (const JsonNode* versions = node.member("versions")) {
       check_members(*versions, {"since", "until"}, {});
       if (const JsonNode* since = versions->member("since")) api.since = version(*since);

@@ -173,6 +173,11 @@ DtypeSet ContractValues::dtype_or_group(const JsonNode& node, bool groups_fit) c
   wrong(node, fmt::format("a dtype by PyTorch's name, such as \"float16\"{}{}", group, hint));
 }
 
+Recast ContractValues::recast(const JsonNode& node) const {
+  check_members(node, {"keyword", "from"}, {"keyword", "from"});
+  return {name(*node.member("keyword")), one_dtype(*node.member("from"))};
+}
+
 std::vector<std::string> names_of(DtypeSet dtypes) {
   std::vector<std::string> names;
   for (const Dtype dtype : all_dtypes()) {

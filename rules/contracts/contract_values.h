@@ -48,6 +48,7 @@ class ContractValues {
   Dtype one_dtype(const JsonNode& node) const;
   DtypeSet dtypes(const JsonNode& node) const;
   DtypeSet dtype_or_group(const JsonNode& node, bool groups_fit = true) const;
+  Recast recast(const JsonNode& node) const;
 
   template <typename Value>
   Value choice(const JsonNode& node, std::initializer_list<std::pair<std::string_view, Value>> values,

@@ -76,7 +76,7 @@ const Case kCases[] = {
      "c.json:7: /apis/0/spellings: found an empty array, expected an array of at least one qualified "
      "name"},
     {7, R"(    "spelings": ["my::attend"],)",
-     R"(c.json:7: /apis/0/spelings: found the unknown member "spelings", expected one of "name", "kind", "spellings", "operands", "options", "autograd_function", "autocast", "autocast_since", "fast", "result_argument", "result_dtype", "result_like", "results", "result_for", "versions", "devices", "source", did you mean "spellings"?)"},
+     R"(c.json:7: /apis/0/spelings: found the unknown member "spelings", expected one of "name", "kind", "spellings", "operands", "options", "autograd_function", "autocast", "autocast_since", "recast", "fast", "result_argument", "result_dtype", "result_like", "results", "result_for", "versions", "devices", "source", did you mean "spellings"?)"},
     {9, R"(      {"role": "q", "argument": 0, "accepts": ["flaot16"]},)",
      R"(c.json:9: /apis/0/operands/0/accepts/0: found "flaot16", expected a dtype by PyTorch's name, such as "float16", or a group ("half", "floating"), did you mean "float16"?)"},
     {9, R"(      {"role": "q", "argument": 0, "accepts": ["at::kHalf"]},)",
