@@ -59,6 +59,8 @@ enum class RankRule : std::uint8_t {
   kSqueezed,           // like first but for dimensions of size one
   kMatmul,             // of vectors, matrices and batches
   kZero,               // always 0-dim
+  kOne,                // always a list: the places where a condition holds
+  kTwo,                // always rows: nonzero
   kFromShape,          // length of the shape argument when constant: view, zeros, full
   kFromData,           // of a number none, of a list at least one: tensor, as_tensor
   kUnknown,

@@ -51,6 +51,8 @@ constexpr auto kRankWords =
                                    {"squeezed", RankRule::kSqueezed},
                                    {"matmul", RankRule::kMatmul},
                                    {"zero", RankRule::kZero},
+                                   {"one", RankRule::kOne},
+                                   {"two", RankRule::kTwo},
                                    {"from_shape", RankRule::kFromShape},
                                    {"from_data", RankRule::kFromData},
                                    {"unknown", RankRule::kUnknown}});

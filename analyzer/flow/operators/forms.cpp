@@ -114,6 +114,19 @@ bool is_stated(const Instruction& instruction, const FunctionInfo& info, std::st
   return flag && *flag == wanted;
 }
 
+// Of a condition alone: the places where it holds, an index for each dimension.
+const Operator* places(const Operator& plain, const Instruction& instruction, const FunctionInfo& /*info*/) {
+  const bool chooses = argument_of(instruction, "self", 1) || argument_of(instruction, "other", 2);
+  return chooses ? &plain : find_operator("where.places");
+}
+const Operator* placed(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
+  const Argument* tuple = argument_of(instruction, "as_tuple", 1);
+  if (!tuple) return &plain;
+  const bool* flag = stated<bool>(instruction, info, "as_tuple", 1);
+  if (!flag) return nullptr;
+  return *flag ? find_operator("nonzero.places") : &plain;
+}
+
 // What does not train passes anything on; torch::dropout calls the flag `train`, the functional `training`.
 const Operator* dropped(const Operator& plain, const Instruction& instruction, const FunctionInfo& info) {
   const bool passes =
@@ -199,6 +212,8 @@ using Form = const Operator* (*)(const Operator&, const Instruction&, const Func
 const std::unordered_map<std::string_view, Form>& forms() {
   static const std::unordered_map<std::string_view, Form> all = {
       {"div", division},
+      {"where", places},
+      {"nonzero", placed},
       {"interpolate", resized},
       {"searchsorted", search},
       {"bucketize", search},

@@ -280,6 +280,10 @@ Rank OperatorRank::result() const {
     }
     case RankRule::kZero:
       return Rank::exactly(0);
+    case RankRule::kOne:
+      return Rank::exactly(1);
+    case RankRule::kTwo:
+      return Rank::exactly(2);
     case RankRule::kFromShape:
       return from_shape(first);
     case RankRule::kFromData:

@@ -58,8 +58,9 @@ class OnCuda(TorchFunctionMode):
             return element(*args)
         if name == "__setitem__":  # a store leaves the dtype as it is
             return None
-        if name == "nonzero":  # what data decides: all of them
-            return torch.zeros(args[0].numel(), args[0].dim(), dtype=torch.int64, device="cuda")
+        if name == "nonzero" or (name == "where" and len(args) == 1):  # what data decides: all of them
+            rows = torch.zeros(args[0].numel(), args[0].dim(), dtype=torch.int64, device="cuda")
+            return rows.unbind(1) if name == "where" or kwargs.get("as_tuple") else rows
         if name == "item":
             return 1.0 if args[0].is_floating_point() else 1
         if name in ("cuda", "cpu", "random_", "contiguous") or name.endswith(("uniform_", "normal_")):

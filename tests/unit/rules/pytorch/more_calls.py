@@ -149,6 +149,7 @@ ROWS = (
     ("n(4)", "", "bartlett_window kaiser_window"), ("torch.fft.NAME(4)", "", "fft_fftfreq fft_rfftfreq"),
     # options that make another operator of it
     ("a.__rtruediv__(b)", "0r 1N", "__rtruediv__"), ("torch.where(c, a, b)", "1d 2d 0d", "where"),
+    ("torch.where(a)[0]", "0d", "where.places"), ("torch.nonzero(a, as_tuple=True)[0]", "0d", "nonzero.places"),
     ("torch.ops.aten.NAME(a, b)", "0r 1r", "l1_loss mse_loss smooth_l1_loss"),
     ("torch.nn.functional.BASE(a, b)", "0r 1r", "nn::functional::l1_loss nn::functional::mse_loss nn::functional::smooth_l1_loss"),
     ("torch.nn.functional.BASE(a, b, reduction='none')", "0d 1d", "l1_loss.none hinge_embedding_loss.none"),

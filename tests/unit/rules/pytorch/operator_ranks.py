@@ -85,7 +85,7 @@ def rows(folder):
 
 def fits(rule, before, after):
     least = {"plus_one": before + 1, "minus_one": before - 1, "reduce": max(before - 1, 0), "reduce_or_broadcast": max(before - 1, 0),
-             "squeezed": max(before - 1, 0), "at_least_one": 1, "unknown": 0, "matmul": 0 if before == 1 else before}
+             "squeezed": max(before - 1, 0), "at_least_one": 1, "one": 1, "two": 2, "unknown": 0, "matmul": 0 if before == 1 else before}
     exact = rule not in ("squeezed", "at_least_one", "unknown")
     wanted = least.get(rule, before)
     return after == wanted if exact else after >= wanted
