@@ -1,5 +1,6 @@
 // Joining of states where ways meet.
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -133,6 +134,7 @@ class Joiner {
       if (all[i]) ways.push_back(i);
     }
     const HeapPointer& first = all[ways.front()];
+    if (ways.size() == 1) return of_one_way(first, sides_[ways.front()]);
     const bool same =
         std::all_of(ways.begin(), ways.end(), [&](std::size_t i) { return is_one(*all[i], *first); });
     if (same) return first;
@@ -159,8 +161,8 @@ class Joiner {
     }
     out->rest = rest_of(all);
     for (const HeapPointer& each : all) out->may_be_shorter = out->may_be_shorter || each->may_be_shorter;
+    registered(all, *out);
     for (std::size_t i = 1; i < all.size(); ++i) {
-      registered(*out, *all[i]);
       out->stated = out->stated || all[i]->stated;
       out->more = std::min(out->more, all[i]->more);
       out->is_input = out->is_input && all[i]->is_input;
@@ -171,6 +173,23 @@ class Joiner {
   }
 
  private:
+  // What was made on one way is reached by that way alone. What it holds of both answers to the question that
+  // led there is told apart as a place of the way itself.
+  HeapPointer of_one_way(const HeapPointer& object, const Side& side) const {
+    static const Value nothing;
+    std::optional<HeapObject> changed;
+    for (const auto& [key, cell] : object->cells) {
+      const bool is_asked_twice = std::any_of(cell.begin(), cell.end(), [&](const Alternative& each) {
+        return relation(each.symbols, side.guards, symbols_) >= SymbolSets::Relation::kCorrelated;
+      });
+      if (!is_asked_twice) continue;
+      const Value left = tagged(cell, {&cell, &nothing}, side, false, symbols_);
+      if (!changed) changed = *object;
+      changed->cells[key] = left;
+    }
+    return changed ? HeapPointer(Shared<HeapObject>::make(std::move(*changed))) : object;
+  }
+
   // What any element is. Where there is none yet, to read one throws: that way says nothing of what it is.
   Value rest_of(const std::vector<HeapPointer>& all) const {
     Several rests;
@@ -247,17 +266,27 @@ class Joiner {
     for (const Value*& each : all) each = each->is_bottom() ? last : each;
   }
 
-  void registered(HeapObject& into, const HeapObject& from) const {
-    if (into.registered == from.registered) return;
-    std::vector<Registration>& all = into.registered.change();
-    for (const Registration& theirs : from.registered) {
-      auto ours = std::find_if(all.begin(), all.end(),
-                               [&](const Registration& each) { return each.name == theirs.name; });
-      if (ours == all.end()) {
-        all.push_back(theirs);
-      } else {
-        ours->value = join(ours->value, theirs.value, symbols_);
+  void registered(const std::vector<HeapPointer>& all, HeapObject& out) const {
+    static const Value nothing;
+    const auto is_like_first = [&](const HeapPointer& each) { return each->registered == out.registered; };
+    if (std::all_of(all.begin(), all.end(), is_like_first)) return;
+    const auto named = [](const auto& list, const Registration& wanted) {
+      return std::find_if(list.begin(), list.end(),
+                          [&](const Registration& each) { return each.name == wanted.name; });
+    };
+    std::vector<Registration>& joined = out.registered.change();
+    for (const HeapPointer& each : all) {
+      for (const Registration& theirs : each->registered) {
+        if (named(joined, theirs) == joined.end()) joined.push_back(theirs);
       }
+    }
+    for (Registration& one : joined) {
+      Several of_one;
+      for (const HeapPointer& each : all) {
+        const auto found = named(each->registered, one);
+        of_one.push_back(found == each->registered.end() ? &nothing : &found->value);
+      }
+      one.value = values(of_one);
     }
   }
 

@@ -205,6 +205,17 @@ void Conversions::doubt_plain_members(State& state, HeapId module) {
   }
 }
 
+// Of members on opposite ways of a branch each path has one, and converts that: nothing reaches the others
+// there.
+bool Conversions::one_on_each_path(const Value& member) {
+  for (const Alternative& a : member) {
+    for (const Alternative& b : member) {
+      if (&a != &b && (a.elsewhere || b.elsewhere || !symbols_.are_apart(a.symbols, b.symbols))) return false;
+    }
+  }
+  return true;
+}
+
 void Conversions::retype_below(State& state, const Alternative& target, Conversion& how) {
   if (target.kind == Kind::kReference) {
     const Location location{target.object, target.key};
@@ -232,7 +243,7 @@ void Conversions::retype_below(State& state, const Alternative& target, Conversi
     const std::vector<Registration> below = state.find(target.object)->registered.get();
     const bool perhaps = how.perhaps;
     for (const Registration& each : below) {
-      how.perhaps = perhaps || each.value.size() > 1;
+      how.perhaps = perhaps || !one_on_each_path(each.value);
       for (const Alternative& one : each.value) retype_below(state, one, how);
     }
     how.perhaps = perhaps;

@@ -31,6 +31,7 @@ class Conversions {
 
  private:
   struct Conversion;
+  bool one_on_each_path(const Value& member);
   void retype_below(State& state, const Alternative& target, Conversion& how);
   Value converted_contents(const Value& contents, const Conversion& how);
   void doubt_modules(State& state);
