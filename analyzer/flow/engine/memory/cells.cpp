@@ -14,7 +14,7 @@ using Kind = Alternative::Kind;
 
 // What one of several objects holds is there under the conditions under which it is that object. What came
 // into it under such a condition may have come into it where it is another; what all of them hold alike is
-// there whichever it is.
+// there whichever it is. What came there where it is another alone is not read.
 bool is_in_all(const Alternative& wanted, const std::vector<Value>& all) {
   return wanted.kind == Kind::kTensor && std::all_of(all.begin(), all.end(), [&](const Value& value) {
            return std::any_of(value.begin(), value.end(), [&](const Alternative& each) {
@@ -25,7 +25,13 @@ bool is_in_all(const Alternative& wanted, const std::vector<Value>& all) {
 Value held_by_one(const Value& value, const std::vector<Value>& all, SymbolSetId conditions,
                   SymbolSets& symbols) {
   if (!conditions) return value;
+  const auto is_of_another = [&](const Alternative& each) {
+    return is_held(each) && !each.elsewhere &&
+           (symbols.are_apart(each.symbols, conditions) ||
+            symbols.relation(each.symbols, conditions) == SymbolSets::Relation::kContradict);
+  };
   std::vector<Alternative> out = value.alternatives();
+  if (!std::all_of(out.begin(), out.end(), is_of_another)) std::erase_if(out, is_of_another);
   for (Alternative& each : out) {
     if (is_in_all(each, all)) continue;
     each.uncertain = each.uncertain || (is_held(each) && symbols.conflict(each.symbols, conditions));
@@ -87,14 +93,20 @@ Value Memory::read(const State& state, const Target& target) {
       !all.empty() && target.direct.is_bottom() &&
       std::all_of(all.begin(), all.end(), [&](const Value& each) { return each.same(all.front()); });
   if (is_one) return all.front();
-  Value out = target.direct;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const SymbolSetId conditions = target.locations[i].symbols;
-    out = join(out, all.size() > 1 ? held_by_one(all[i], all, conditions, symbols_) : all[i], symbols_);
-  }
+  std::vector<SymbolSetId> conditions;
+  for (const Location& each : target.locations) conditions.push_back(each.symbols);
+  return join(target.direct, held_by_either(all, conditions), symbols_);
+}
+
+Value Memory::held_by_either(const std::vector<Value>& all, const std::vector<SymbolSetId>& conditions) {
+  if (all.size() == 1) return all.front();
+  Value out;
   std::vector<const Value*> ways;
-  for (const Value& each : all) ways.push_back(&each);
-  return ways.size() > 1 ? of_several(out, ways) : out;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    out = join(out, held_by_one(all[i], all, conditions[i], symbols_), symbols_);
+    ways.push_back(&all[i]);
+  }
+  return of_several(out, ways);
 }
 
 namespace {

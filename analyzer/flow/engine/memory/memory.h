@@ -29,6 +29,8 @@ class Memory {
   // cells.cpp
   Value read(const State& state, const Location& location);
   Value read(const State& state, const Target& target);
+  // What is read from one of several objects, each of which it is under its conditions.
+  Value held_by_either(const std::vector<Value>& all, const std::vector<SymbolSetId>& conditions);
   void write(State& state, const Target& target, const Value& value);
   void write(State& state, const Location& location, const Value& value, bool strong);
   Value shared_tensor(HeapId id, HeapObject::Kind kind, const Value& contents, State& state,

@@ -103,6 +103,8 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
   const bool at_places = std::any_of(instruction.args.begin(), instruction.args.end(),
                                      [&](const Argument& each) { return are_places(each, state); });
   Value out;
+  std::vector<Value> of_objects;
+  std::vector<SymbolSetId> conditions;
   int slices = 0;
   for (const Alternative& each : whole) {
     if (each.kind == Kind::kObject) {
@@ -125,7 +127,8 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
                          : by_any_key && stored != object->cells.end() ? stored->second
                          : by_any_key ? dictionaries_.one_of_dictionary(*object, by ? *by : Value())
                                       : memory_.read(state, Location{each.object, key, each.symbols});
-      out = join(out, held, symbols_);
+      of_objects.push_back(held);
+      conditions.push_back(each.symbols);
       continue;
     }
     if (each.kind == Kind::kNone && whole.size() > 1) continue;  // it throws: what follows has another
@@ -147,6 +150,7 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       out = join(out, Value(part), symbols_);
     }
   }
+  out = join(out, memory_.held_by_either(of_objects, conditions), symbols_);
   return out.is_bottom() ? Value::unknown() : out;
 }
 

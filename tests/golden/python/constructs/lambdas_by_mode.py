@@ -1,6 +1,5 @@
 # run: go(Attention(64, 4, "heads_first"), x(2, 8, 64))
 # breaks: fp32-buffers, bf16
-# missed: which function of a table runs is not known, and that each leaves the dtype alone is not used
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
