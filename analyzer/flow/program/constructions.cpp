@@ -16,6 +16,30 @@ bool tells(const Instruction* made) {
                                     std::holds_alternative<std::string>(made->constant));
 }
 
+bool is_variable(const Place& place) { return !place.base && place.path.empty(); }
+
+// An object, or a choice that may be one.
+bool is_made(const Instruction* given, const FunctionInfo& info) {
+  if (!given || given->op != Op::kPhi) return given && (given->op == Op::kModule || given->op == Op::kObject);
+  return std::any_of(given->args.begin(), given->args.end(), [&](const Argument& each) {
+    const Instruction* one = info.definition(each.value);
+    return one && one->op != Op::kPhi && is_made(one, info);
+  });
+}
+
+// Itself, or something that its variable is given.
+bool tells(ValueId argument, const Function& code, const FunctionInfo& info) {
+  const Instruction* made = info.definition(argument);
+  if (!made || made->op != Op::kLoad || !is_variable(made->place)) return tells(made) || is_made(made, info);
+  return std::any_of(code.blocks.begin(), code.blocks.end(), [&](const Block& block) {
+    return std::any_of(block.instructions.begin(), block.instructions.end(), [&](const Instruction& each) {
+      return each.op == Op::kStore && is_variable(each.place) &&
+             each.place.variable == made->place.variable && !each.args.empty() &&
+             is_made(info.definition(each.args.front().value), info);
+    });
+  });
+}
+
 // As what it gives back, itself or in a variable.
 bool gives_back(const Function& code, const Instruction& made) {
   std::set<ValueId> values = {made.result};
@@ -23,10 +47,9 @@ bool gives_back(const Function& code, const Instruction& made) {
   for (const Block& block : code.blocks) {
     for (const Instruction& each : block.instructions) {
       const bool has_it = !each.args.empty() && values.contains(each.args.front().value);
-      const bool is_variable = !each.place.base && each.place.path.empty();
       if (each.op == Op::kReturn && has_it) return true;
-      if (each.op == Op::kStore && is_variable && has_it) variables.insert(each.place.variable);
-      if (each.op == Op::kLoad && is_variable && variables.contains(each.place.variable))
+      if (each.op == Op::kStore && is_variable(each.place) && has_it) variables.insert(each.place.variable);
+      if (each.op == Op::kLoad && is_variable(each.place) && variables.contains(each.place.variable))
         values.insert(each.result);
     }
   }
@@ -70,7 +93,7 @@ Constructions::Says Constructions::says(const Construction& construction) const 
       const ParameterKind kind = at ? callee.parameters[*at].kind : ParameterKind::kOther;
       const bool takes_dtype = kind == ParameterKind::kDtype || kind == ParameterKind::kOptions;
       if (takes_dtype && !is_nothing(made)) return Says::kDtype;
-      if (tells(made)) out = Says::kSomething;
+      if (tells(call->args[i].value, index_.function(construction.function), info)) out = Says::kSomething;
     }
   }
   return out;
