@@ -156,9 +156,8 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
   const auto in_a_row = tensors_in_a_row(entry, rest);
   for (const Given& each : rest) {
     if (each.name == "*" || each.name == "**") {
-      const ValueId unknown = value(each.node);
+      value(each.node);
       if (each.name == "**") give("dtype", builder_.unknown());
-      (void)unknown;
       continue;
     }
     if (each.name == "out") return builder_.unknown();
@@ -182,7 +181,10 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
   const bool by_dim =
       taken.contains("dim") || (arguments.size() + (object ? 1 : 0) >= 2 && !arguments.empty() &&
                                 integer(arguments[object ? 0 : 1].node));
-  if (!second || !(reduced || by_dim)) return builder_.op(std::move(name), std::move(handed));
+  const bool is_more = !name.starts_with("unique") ||  // which gives one tensor unless it is asked for more
+                       std::any_of(arguments.begin(), arguments.end(),
+                                   [](const Given& each) { return each.name.starts_with("return_"); });
+  if (!second || !is_more || !(reduced || by_dim)) return builder_.op(std::move(name), std::move(handed));
   Arguments results = {{"", builder_.op(name, handed)}};
   for (int i = 1; find_operator(name + "." + std::to_string(i)); ++i)
     results.push_back({"", builder_.op(name + "." + std::to_string(i), handed)});
@@ -201,6 +203,7 @@ std::optional<ValueId> FunctionLowering::tensor_method(const std::string& name, 
   if (name == "to") return conversion(object, arguments);
   if (const auto dtype = converted_by(name); dtype && arguments.empty())
     return builder_.op("to", {{"self", object}, {"dtype", dtype_constant(*dtype)}});
+  if (name == "type" && arguments.empty()) return builder_.value(Op::kCall, "?type", {{"", object}});
   if (name == "type" && arguments.size() == 1) return conversion(object, arguments);
   if (name == "type_as" && arguments.size() == 1)
     return builder_.op("type_as", {{"self", object}, {"other", value(arguments[0].node)}});

@@ -61,6 +61,10 @@ class OnCuda(TorchFunctionMode):
         if name == "nonzero" or (name == "where" and len(args) == 1):  # what data decides: all of them
             rows = torch.zeros(args[0].numel(), args[0].dim(), dtype=torch.int64, device="cuda")
             return rows.unbind(1) if name == "where" or kwargs.get("as_tuple") else rows
+        if name in ("unique", "unique_consecutive"):
+            all_of_it, places = args[0].flatten(), torch.zeros(args[0].numel(), dtype=torch.int64, device="cuda")
+            asked = [each for each in kwargs if each.startswith("return_") and kwargs[each]]
+            return (all_of_it, *[places for _ in asked]) if asked else all_of_it
         if name == "item":
             return 1.0 if args[0].is_floating_point() else 1
         if name in ("cuda", "cpu", "random_", "contiguous") or name.endswith(("uniform_", "normal_")):
