@@ -142,6 +142,7 @@ class FunctionLowering {
   ValueId binary(const Node& node);
   ValueId comparison(const Node& node);
   ValueId boolean(const Node& node);
+  std::optional<ValueId> pairs_equal(const Node& left, const Node& right);
   // As a condition, of which only the truth counts.
   ValueId test(const Node& node);
   ValueId test_of(const Node& node);
@@ -259,6 +260,7 @@ class FunctionLowering {
   ValueId unknown_call(const std::string& name, std::optional<ValueId> object,
                        const std::vector<Given>& arguments);
   Arguments values(const std::vector<Given>& arguments);
+  std::optional<ValueId> asked_of_dtypes(const std::string& name, const std::vector<Given>& arguments);
   std::string kind_asked(const std::string& test, const std::vector<Given>& arguments) const;
   const ClassDefinition* class_asked(const std::string& test, const std::vector<Given>& arguments) const;
   std::optional<ValueId> builtin(const std::string& name, const std::vector<Given>& arguments);
@@ -356,7 +358,7 @@ std::optional<Dtype> named_dtype(const std::string& name);
 const Operator* torch_function(const std::string& name);
 
 // Whether objects of a class get something from it when they are made, and the function that gives it.
-std::vector<std::string> class_attribute_names(const ClassDefinition& of);
+std::vector<std::string> class_attribute_names(const ClassDefinition& of, const Modules& modules);
 bool has_class_attributes(const ClassDefinition& of, const Modules& modules, int depth);
 std::string class_attributes_key(const ClassDefinition& of);
 std::string undecorated_key(const FunctionDefinition& method);

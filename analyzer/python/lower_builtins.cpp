@@ -122,6 +122,23 @@ const ClassDefinition* FunctionLowering::class_asked(const std::string& test,
   return is_class ? entity.class_definition : nullptr;
 }
 
+// str(q.dtype), len({q.dtype, k.dtype}): what it answers hangs on these dtypes, in a way that is not
+// followed.
+std::optional<ValueId> FunctionLowering::asked_of_dtypes(const std::string& name,
+                                                         const std::vector<Given>& arguments) {
+  static const std::set<std::string_view> asking = {"str", "repr", "len", "set", "frozenset"};
+  if (!asking.contains(name) || arguments.size() != 1) return std::nullopt;
+  const Node of = arguments[0].node;
+  const auto is_dtype = [](const Node& each) {
+    return each.is("attribute") && each.field("attribute").text() == "dtype";
+  };
+  const auto all = of.is("set") ? of.children() : displayed(of).value_or(std::vector<Node>{of});
+  if (all.empty() || !std::all_of(all.begin(), all.end(), is_dtype)) return std::nullopt;
+  Arguments dtypes;
+  for (const Node& each : all) dtypes.push_back({"", value(each)});
+  return builder_.value(Op::kCall, "?" + name, std::move(dtypes));
+}
+
 std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
                                                  const std::vector<Given>& arguments) {
   static const std::set<std::string_view> whole = {"int", "len", "round", "ord", "hash", "id"};
@@ -135,6 +152,7 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
     for (const Given& each : arguments) from.push_back({"", value(each.node)});
     return builder_.value(Op::kAlloc, "number", std::move(from));
   };
+  if (const auto out = asked_of_dtypes(name, arguments)) return *out;
   if (const auto out = of_iterable(name, arguments)) return out;
   if (name == "map") {
     if (const auto out = mapped(arguments)) return out;

@@ -16,7 +16,7 @@ bool is_test(const Node& node, int depth = 0) {
   if (depth > kMaxNesting) return false;
   if (node.is("parenthesized_expression")) return is_test(node.child(0), depth + 1);
   if (node.is("boolean_operator"))
-    return is_test(node.field("left"), depth + 1) || is_test(node.field("right"), depth + 1);
+    return is_test(node.field("left"), depth + 1) && is_test(node.field("right"), depth + 1);
   return node.is("comparison_operator") || node.is("not_operator") || node.is("true") || node.is("false");
 }
 }  // namespace
@@ -84,6 +84,8 @@ ValueId FunctionLowering::comparison(const Node& node) {
     const ValueId any = tests.size() == 1 ? tests[0].value : builder_.op("logical_or", std::move(tests));
     return sign == "in" ? any : builder_.op("logical_not", {{"self", any}});
   }
+  if (const auto pairs = (sign == "==" || sign == "!=") ? pairs_equal(parts[0], parts[1]) : std::nullopt)
+    return sign == "==" ? *pairs : builder_.op("logical_not", {{"self", *pairs}});
   const ValueId left = value(parts[0]);
   const ValueId right = value(parts[1]);
   if (sign == "is" || sign == "is not")
@@ -91,6 +93,19 @@ ValueId FunctionLowering::comparison(const Node& node) {
   const auto name = names.find(sign);
   return name == names.end() ? builder_.unknown()
                              : builder_.op(std::string(name->second), {{"self", left}, {"other", right}});
+}
+
+// (q.dtype, k.dtype) == (v.dtype, v.dtype): each beside its own.
+std::optional<ValueId> FunctionLowering::pairs_equal(const Node& left, const Node& right) {
+  const auto all = left.is("tuple") ? displayed(left) : std::nullopt;
+  const auto others = right.is("tuple") ? displayed(right) : std::nullopt;
+  if (!all || !others || all->empty() || all->size() != others->size()) return std::nullopt;
+  Arguments pairs;
+  for (std::size_t i = 0; i < all->size(); ++i) {
+    const ValueId one = value((*all)[i]);
+    pairs.push_back({"", builder_.op("eq", {{"self", one}, {"other", value((*others)[i])}})});
+  }
+  return builder_.op("logical_and", std::move(pairs));
 }
 
 ValueId FunctionLowering::test(const Node& node) {
@@ -118,13 +133,16 @@ ValueId FunctionLowering::boolean(const Node& node) {
   const Node left = node.field("left"), right = node.field("right");
   if (is_test(node)) return test(node);
   const ValueId first = value(left);
-  const BlockId other = builder_.block(), after = builder_.block();
-  builder_.branch(first, is_and ? other : after, is_and ? after : other);
+  const BlockId other = builder_.block(), as_is = builder_.block(), after = builder_.block();
+  builder_.branch(first, is_and ? other : as_is, is_and ? as_is : other);
   builder_.enter(other);
   const ValueId second = value(right);
   builder_.jump(after);
+  builder_.enter(as_is);  // what it is there is known by its truth
+  const ValueId kept = builder_.value(Op::kCopy, first);
+  builder_.jump(after);
   builder_.enter(after);
-  return builder_.value(Op::kPhi, "", {{"", first}, {"", second}});
+  return builder_.value(Op::kPhi, "", {{"", kept}, {"", second}});
 }
 
 ValueId FunctionLowering::conditional(const Node& node) {

@@ -31,6 +31,8 @@ inline constexpr std::string_view kElsewhere = "elsewhere";
 // "of_class::CLASS" the same asked of the class. Not what other code sets.
 inline constexpr std::string_view kClassAttribute = "class_attribute";
 inline constexpr std::string_view kOfClass = "of_class::";
+// any(tests) and all(tests).
+inline constexpr std::string_view kAnyOf = "python::any", kAllOf = "python::all";
 // is_instance::CLASS(object): whether it is an object of that class, or of one that derives from it.
 inline constexpr std::string_view kIsInstance = "is_instance::";
 // Begins the key of the function that gives an object what its class holds; the class's name follows.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "analyzer/flow/engine/conditions/proved_ranks.h"
@@ -11,6 +12,11 @@
 #include "analyzer/flow/engine/speculation.h"
 
 namespace dtype_guard::flow {
+
+// joined_tests.cpp: of a test that joins several, the instruction whose arguments these are; null: it is
+// none.
+const Instruction* joined_tests(const Instruction& test, const FunctionInfo& info);
+bool joins_all(std::string_view name);
 
 class Conditions {
  public:
@@ -33,7 +39,8 @@ class Conditions {
   void pass_without(const Activation& activation, State& state, const std::vector<Refused>& refused);
 
  private:
-  bool refine_any(const Activation& activation, State& state, const Instruction& either, int depth);
+  bool refine_any(const Activation& activation, State& state, const Instruction& either, bool wanted,
+                  int depth);
   bool refine_comparison(const Activation& activation, State& state, const Instruction& comparison,
                          bool equal);
   bool refine_truth(const Activation& activation, State& state, const Instruction& comparison, bool equal,

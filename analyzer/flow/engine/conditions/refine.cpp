@@ -113,11 +113,11 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
     if (!refine_count(state, *definition, wanted)) return false;
     if (name == "logical_not") {
       if (!refine(activation, state, definition->args[0].value, !wanted, depth + 1)) return false;
-    } else if (name == "logical_and" || name == "logical_or") {
-      const bool all = (name == "logical_and") == wanted;  // every part has that truth
+    } else if (const Instruction* joined = joined_tests(*definition, activation.info)) {
+      const bool all = joins_all(name) == wanted;  // every part has that truth
       std::size_t open = 0;
       ValueId last = 0;
-      for (const Argument& each : definition->args) {
+      for (const Argument& each : joined->args) {
         if (all && !refine(activation, state, each.value, wanted, depth + 1)) return false;
         const auto part = truth(value(state, each.value));
         if (!all && part == wanted) return true;
@@ -127,7 +127,7 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
         }
       }
       if (!all && open == 1 && !refine(activation, state, last, wanted, depth + 1)) return false;
-      if (!all && open > 1 && !refine_any(activation, state, *definition, depth)) return false;
+      if (!all && open > 1 && !refine_any(activation, state, *joined, wanted, depth)) return false;
     } else if (name == "eq" || name == "ne") {
       const bool equal = (name == "eq") == wanted;
       if (definition->args.size() == 2) keep_by_rank(activation, state, *definition, equal);
@@ -142,14 +142,15 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
     }
   }
   doubt(activation, state, condition, 0);
-  // The same unknown bool has this truth wherever it is kept, and a number without is 0.
+  // The same unknown bool has this truth wherever it is kept, and a number without is 0. What is not known is
+  // no bool for that.
   std::vector<Alternative> settled;
   for (Alternative each : value(state, condition)) {
     const bool is_bool = each.kind == Kind::kBool || each.kind == Kind::kUnknown;
     if (each.has_number && (each.number != 0) != wanted) continue;
+    if (each.kind == Kind::kNone && wanted) continue;
     const bool is_zero = each.kind == Kind::kNumber && each.dtype == Dtype::kInt64 && !wanted;
     if (is_bool && !each.has_number) {
-      each.kind = Kind::kBool;
       each.has_number = true;
       each.number = wanted;
     } else if (is_zero && !each.has_number) {
@@ -371,10 +372,9 @@ bool Conditions::restrict_dtypes(const Activation& activation, State& state, Val
 // One of several conditions holds, and which is not known: what each of them proves of ranks does. False when
 // none can.
 bool Conditions::refine_any(const Activation& activation, State& state, const Instruction& either,
-                            int depth) {
+                            bool wanted, int depth) {
   constexpr std::size_t kMaxParts = 8;
   if (either.args.size() > kMaxParts) return true;
-  const bool wanted = either.name == "logical_or";
   std::optional<RankFacts> ranks;
   for (const Argument& each : either.args) {
     State one = state;
