@@ -21,10 +21,15 @@ bool is_field(const ClassDefinition& of, std::string_view name) {
                                         [&](const Node& each) { return each.field("left").text() == name; });
 }
 
-// Values of which dtypes may hang on it: no flags, names and numbers, which who makes an object sets.
+// Values of which dtypes may hang on it: no flags, texts and numbers, which what makes an object may set.
 bool may_count(const Node& value) {
   return value.is("identifier") || value.is("attribute") || value.is("call") || value.is("dictionary") ||
          value.is("conditional_expression");
+}
+
+bool is_constant(const Node& value) {
+  static const std::set<std::string_view> kinds = {"integer", "float", "string", "true", "false"};
+  return kinds.contains(value.kind());
 }
 
 // Whether it is made of what else the class holds: names there mean that, and not what the module has.
@@ -57,10 +62,21 @@ const ClassDefinition* holder(const ClassDefinition& of, const std::string& name
 }
 }  // namespace
 
-std::vector<std::string> class_attribute_names(const ClassDefinition& of) {
+namespace {
+// A flag that a base has otherwise goes by the class.
+bool overrides(const ClassDefinition& of, const std::string& name, const Modules& modules) {
+  const std::vector<BaseClass>& bases = modules.bases(of);
+  return std::any_of(bases.begin(), bases.end(), [&](const BaseClass& each) {
+    return each.definition && holder(*each.definition, name, modules, 0);
+  });
+}
+}  // namespace
+
+std::vector<std::string> class_attribute_names(const ClassDefinition& of, const Modules& modules) {
   std::vector<std::string> out;
   for (const auto& [name, value] : of.attributes) {
-    if (may_count(value) && !is_field(of, name) && !names_own(of, value, 0)) out.push_back(name);
+    const bool counts = may_count(value) || (is_constant(value) && overrides(of, name, modules));
+    if (counts && !is_field(of, name) && !names_own(of, value, 0)) out.push_back(name);
   }
   return out;
 }
@@ -69,7 +85,7 @@ bool has_class_attributes(const ClassDefinition& of, const Modules& modules, int
   const bool is_plain = !of.is_opaque && !of.file->is_installed && depth <= kMaxBases;
   if (!is_plain) return false;
   const std::vector<BaseClass>& bases = modules.bases(of);
-  return !class_attribute_names(of).empty() ||
+  return !class_attribute_names(of, modules).empty() ||
          std::any_of(bases.begin(), bases.end(), [&](const BaseClass& each) {
            return each.definition && has_class_attributes(*each.definition, modules, depth + 1);
          });
@@ -84,7 +100,7 @@ std::optional<ValueId> FunctionLowering::class_value(const Node& written, const 
   const SourceFile* before = std::exchange(global_file_, &file);
   ++global_depth_;
   std::optional<ValueId> out;
-  if (written.is("dictionary") || written.is("conditional_expression")) {
+  if (written.is("dictionary") || written.is("conditional_expression") || is_constant(written)) {
     out = value(written);
   } else if (written.is("call")) {
     const std::string callee(written.field("function").text());
@@ -161,13 +177,12 @@ std::optional<ValueId> FunctionLowering::class_attribute(const Node& node) {
 
 // A class that is handed on to be read, `class Config: dtype = torch.bfloat16`: what it holds are its fields.
 FunctionLowering::Arguments FunctionLowering::held_by_class(const ClassDefinition& of) {
-  static const std::set<std::string_view> constants = {"integer", "float", "string", "true", "false"};
   Arguments out;
   if (!of.methods.empty() || of.is_opaque || of.is_dataclass) return out;
   for (const auto& [name, written] : of.attributes) {
     if (names_own(of, written, 0)) continue;
-    const bool is_constant = constants.contains(written.kind()) && of.file == &unit_.file();
-    const auto held = is_constant ? std::optional(value_of(written)) : class_value(written, *of.file);
+    const bool is_own = is_constant(written) && of.file == &unit_.file();
+    const auto held = is_own ? std::optional(value_of(written)) : class_value(written, *of.file);
     if (held)
       out.push_back({name, builder_.op(std::string(kOfClass) + of.qualified,
                                        {{"index", builder_.constant(name)}, {"value", *held}})});
@@ -189,7 +204,7 @@ std::optional<Function> FunctionLowering::run_class_attributes(const ClassDefini
   function_.range = of.node.field("name").range();
   function_.parameters.emplace_back().name = "self";
   const ValueId object = builder_.parameter(0);
-  for (const std::string& name : class_attribute_names(of)) {
+  for (const std::string& name : class_attribute_names(of, unit_.modules())) {
     const Node written = of.attributes.find(name)->second;
     const Builder::At at(builder_, position(written));
     if (const auto held = class_value(written, *of.file))

@@ -179,7 +179,8 @@ void FileLowering::note_class(const ClassDefinition& definition) {
       facts.bases.emplace_back(kUnknownClass);
     }
   }
-  for (const std::string& each : class_attribute_names(definition)) facts.settable.emplace_back().name = each;
+  for (const std::string& each : class_attribute_names(definition, unit_.modules()))
+    facts.settable.emplace_back().name = each;
   facts.placeholders = placeholders_of(definition);
   const bool known = std::any_of(unit_.module().classes.begin(), unit_.module().classes.end(),
                                  [&](const ClassFacts& each) { return each.name == facts.name; });
