@@ -11,6 +11,13 @@ bool is_repeated(const Activation& activation) {
   return false;
 }
 
+bool makes_object(const Activation& activation) {
+  for (const Activation* each = &activation; each; each = each->caller) {
+    if (each->code.kind == FunctionKind::kConstructor) return true;
+  }
+  return false;
+}
+
 bool leaves_a_loop(const Activation& activation, BlockId block) {
   const std::vector<BlockId>& targets = activation.code.blocks[block].instructions.back().targets;
   return std::any_of(activation.info.loops.begin(), activation.info.loops.end(),

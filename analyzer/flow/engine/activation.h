@@ -40,6 +40,8 @@ struct Activation {
 // Whether it is in a loop, or a caller of it.
 bool is_repeated(const Activation& activation);
 bool leaves_a_loop(const Activation& activation, BlockId block);
+// Whether it is a constructor, or called by one.
+bool makes_object(const Activation& activation);
 
 // An evaluation ended before its function did; what() says why.
 class EvaluationEnded : public std::runtime_error {

@@ -97,6 +97,18 @@ void doubt_elements(State& state, const std::vector<Value>& elements) {
   for (const auto& [id, key, value] : cells) state.change(id).cells[key] = value;
 }
 
+Value left_under(const Value& value, SymbolSetId conditions, const SymbolSets& symbols) {
+  const auto is_of_another = [&](const Alternative& each) {
+    return is_held(each) && !each.elsewhere &&
+           (symbols.are_apart(each.symbols, conditions) ||
+            symbols.relation(each.symbols, conditions) == SymbolSets::Relation::kContradict);
+  };
+  if (std::none_of(value.begin(), value.end(), is_of_another)) return value;
+  std::vector<Alternative> out = value.alternatives();
+  std::erase_if(out, is_of_another);
+  return out.empty() ? value : Value(std::move(out));
+}
+
 Value left_of(const Value& value, std::vector<Alternative> kept) {
   const auto is_tensor = [](const Alternative& each) { return each.kind == Kind::kTensor; };
   if (std::count_if(value.begin(), value.end(), is_tensor) > 1) {

@@ -31,6 +31,8 @@ class MadeOnce {
 bool replace_everywhere(State& state, const Value& before, const Value& after);
 // What is left of a value. Of several tensors that is one which other places know by itself.
 Value left_of(const Value& value, std::vector<Alternative> kept);
+// What of a value is there under the conditions: not what came under the opposite of one of them.
+Value left_under(const Value& value, SymbolSetId conditions, const SymbolSets& symbols);
 Value shared_contents(const State& state, const Value& given);
 // The tensor is no longer known, in any place that holds it.
 void weaken(State& state, const Value& given);

@@ -5,6 +5,7 @@
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/calls/calls.h"
 #include "analyzer/flow/engine/calls/held_function.h"
+#include "analyzer/flow/engine/held_values.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::flow {
@@ -20,7 +21,7 @@ bool leaves_dtypes(const Instruction& call, std::string_view method) {
 
 // What one of several receivers gives is there where that receiver is.
 Value where(const Value& given, SymbolSetId condition, SymbolSets& symbols) {
-  std::vector<Alternative> out = given.alternatives();
+  std::vector<Alternative> out = left_under(given, condition, symbols).alternatives();
   for (Alternative& each : out) each.symbols = symbols.unite(each.symbols, condition);
   return Value(std::move(out));
 }

@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/calls/held_function.h"
+#include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/ir/registered_names.h"
 #include "analyzer/flow/operators/registered_operators.h"
 
@@ -15,10 +16,10 @@ using Kind = Alternative::Kind;
 
 // What some of several receivers give is there where it is one of them.
 Value where(const Value& given, const std::vector<Alternative>& receivers, SymbolSets& symbols) {
-  std::vector<Alternative> out = given.alternatives();
-  for (Alternative& each : out) {
-    for (const Alternative& one : receivers) each.symbols = symbols.unite(each.symbols, one.symbols);
-  }
+  SymbolSetId conditions = receivers.front().symbols;
+  for (const Alternative& one : receivers) conditions = symbols.either(conditions, one.symbols);
+  std::vector<Alternative> out = left_under(given, conditions, symbols).alternatives();
+  for (Alternative& each : out) each.symbols = symbols.unite(each.symbols, conditions);
   return Value(std::move(out));
 }
 

@@ -20,14 +20,6 @@ bool is_of_standard_library(const Instruction& instruction) {
   return instruction.op == Op::kOperator && instruction.name.starts_with(name_of(Named::kStandardLibrary));
 }
 
-// What an object that is still being made will hold one day is not known.
-bool makes_object(const Activation& activation) {
-  for (const Activation* each = &activation; each; each = each->caller) {
-    if (each->code.kind == FunctionKind::kConstructor) return true;
-  }
-  return false;
-}
-
 bool is_tensor(const Parameter& parameter) {
   return parameter.kind == ParameterKind::kTensor || parameter.kind == ParameterKind::kOptionalTensor ||
          parameter.kind == ParameterKind::kTensorList;
@@ -115,6 +107,7 @@ std::optional<State> Escapes::after_escape(const Activation& activation, const I
   if (lambda.kind != FunctionKind::kLambda || lambda.foreign || effects_.steps() > options_.step_budget / 2)
     return {};
   const bool captures = !state.find(closure.object)->cells.empty();
+  // What an object that is still being made will hold one day is not known.
   if (root_.objects_in_making > 0 || (captures && makes_object(activation))) return {};
   const bool has_tensors = std::any_of(lambda.parameters.begin(), lambda.parameters.end(), is_tensor);
   const bool from_setting = !has_tensors || may_be_handed_inputs(activation, instruction, lambda, how, state);

@@ -25,13 +25,7 @@ bool is_in_all(const Alternative& wanted, const std::vector<Value>& all) {
 Value held_by_one(const Value& value, const std::vector<Value>& all, SymbolSetId conditions,
                   SymbolSets& symbols) {
   if (!conditions) return value;
-  const auto is_of_another = [&](const Alternative& each) {
-    return is_held(each) && !each.elsewhere &&
-           (symbols.are_apart(each.symbols, conditions) ||
-            symbols.relation(each.symbols, conditions) == SymbolSets::Relation::kContradict);
-  };
-  std::vector<Alternative> out = value.alternatives();
-  if (!std::all_of(out.begin(), out.end(), is_of_another)) std::erase_if(out, is_of_another);
+  std::vector<Alternative> out = left_under(value, conditions, symbols).alternatives();
   for (Alternative& each : out) {
     if (is_in_all(each, all)) continue;
     each.uncertain = each.uncertain || (is_held(each) && symbols.conflict(each.symbols, conditions));

@@ -154,12 +154,14 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
   return out.is_bottom() ? Value::unknown() : out;
 }
 
-// self.layers[i] = Block(): a list of modules registers what is put in the place of another.
+// self.layers[i] = Block(): a list of modules or parameters registers what is put in the place of another.
 void DynamicOperators::register_layers(HeapId list, const Value& given, State& state) {
   for (const Alternative& each : given) {
-    const HeapObject* layer = each.kind == Kind::kObject ? state.find(each.object) : nullptr;
-    if (layer && registrations_.is_module_type(layer->type))
+    const HeapObject* put = each.object ? state.find(each.object) : nullptr;
+    if (put && each.kind == Kind::kObject && registrations_.is_module_type(put->type))
       registrations_.enter(list, {Registration::Kind::kModule, "", Value(each)}, state);
+    if (put && each.kind == Kind::kHandle && put->type == kParameterType)
+      registrations_.enter(list, {Registration::Kind::kParameter, "", Value(each)}, state);
   }
 }
 
