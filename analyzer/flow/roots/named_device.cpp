@@ -60,6 +60,7 @@ NamedDevices::Said NamedDevices::said_by(std::uint32_t id) {
   const auto known = said_.find(id);
   if (known != said_.end()) return known->second;
   Said said;
+  bool reads_type = false, compares_device = false;
   const Function& function = index_.function(id);
   for (const Block& block : function.blocks) {
     for (const Instruction& each : block.instructions) {
@@ -67,17 +68,22 @@ NamedDevices::Said NamedDevices::said_by(std::uint32_t id) {
         said.cpu_autocast = said.cpu_autocast || is_named(Named::kHost, each.name);
         said.accelerator = said.accelerator || !is_named(Named::kHost, each.name);
       }
-      said.asks = said.asks || (each.op == Op::kOperator && is_named(Named::kAsksForDevice, each.name)) ||
-                  each.text.find(name_of(Named::kTypeOfDevice)) != std::string::npos;
+      said.asks = said.asks || (each.op == Op::kOperator && is_named(Named::kAsksForDevice, each.name));
+      reads_type = reads_type || each.text.find(name_of(Named::kTypeOfDevice)) != std::string::npos;
       std::string written = each.text;
       if (const auto* word = std::get_if<std::string>(&each.constant)) written += " " + *word;
       const std::string text = in_small_letters(written);
       const bool cpu = text.find(name_of(Named::kHost)) != std::string::npos;
+      // What asks whether it is another device than these two goes on alike on both.
+      const bool compares = each.op == Op::kOperator && (each.name == "eq" || each.name == "ne");
+      compares_device = compares_device ||
+                        (compares && (cpu || text.find(name_of(Named::kAccelerator)) != std::string::npos));
       said.cpu = said.cpu || cpu;
       said.accelerator = said.accelerator || names_accelerator(written);
       said.other = said.other || (!cpu && text.find(name_of(Named::kDeviceInText)) != std::string::npos);
     }
   }
+  said.asks = said.asks || (reads_type && compares_device);
   return said_[id] = said;
 }
 
