@@ -1,11 +1,13 @@
-"""Calls whose operands have no memory to read are not looked at: a run says which, in its closing line and in JSON, with their number."""
+"""Calls whose operands have no memory to read are not looked at, nor are those for which there is no room: a run says which, in its closing line and in JSON, with their number."""
 import pathlib
 
 from support import BUILT, Case, main
 from torch_support import PYTHON, skip_without_torch
 
-PROGRAM = pathlib.Path(BUILT["source"]) / "programs" / "torch_unread.py"
+PROGRAMS = pathlib.Path(BUILT["source"]) / "programs"
+PROGRAM = PROGRAMS / "torch_unread.py"
 KIND = "(traced, batched, nested or empty tensors)"
+NO_ROOM = "(no room for the records of their threads)"
 API = "scaled_dot_product_attention"
 
 
@@ -30,6 +32,21 @@ class Unread(Case):
     def test_the_closing_line(self):
         done = self.execute(BUILT["command"], "run", "--", PYTHON, "-W", "ignore", PROGRAM, "grad")
         self.assertIn(f"no call to a watched kernel was seen; not seen: calls of {API} {KIND}\n", done.stderr)
+
+    def threads(self, how):
+        done, report = self.run_command(PYTHON, "-W", "ignore", PROGRAMS / "torch_threads.py", how)
+        self.assertEqual((done.returncode, done.stdout), (0, "done\n"), done.stderr)
+        unread = {entry["function"]: entry["detail"] for entry in report["not_analysed"] if entry["reason"] == "not-seen"}
+        return [finding["count"] for finding in report["findings"]], report["watched"]["calls"].get(API, 0), unread
+
+    def test_threads_that_live_at_once(self):
+        self.assertEqual(self.threads("1500"), ([1500], 1500, {}))
+
+    def test_no_room(self):
+        """What is open on a thread has a bound: a call behind it is not looked at, and told of."""
+        found, calls, unread = self.threads("deep")
+        self.assertEqual((found, calls, sorted(unread)), ([], 0, [f"other operators {NO_ROOM}", f"{API} {NO_ROOM}"]))
+        self.assertEqual(unread[f"{API} {NO_ROOM}"], "1 calls, not looked at")
 
 
 if __name__ == "__main__":

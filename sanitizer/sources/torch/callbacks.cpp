@@ -9,11 +9,20 @@
 #include "sanitizer/sources/torch/origin_windows.h"
 #include "sanitizer/sources/torch/origins.h"
 #include "sanitizer/sources/torch/thread_records.h"
+#include "sanitizer/sources/torch/unread_calls.h"
 
 namespace dtype_guard::san::torch {
 namespace {
 
 bool is_noting() { return notes_origins.load(std::memory_order_relaxed); }
+
+// A record that is not followed.
+[[gnu::cold]] void note_no_room(const Operator& op) {
+  if (op.is_call)
+    note_unread(record_row(static_cast<std::size_t>(op.record)).api, Unread::kNoRoom);
+  else if (op.part != Part::kNode)
+    note_unread_record();
+}
 
 // A call that a contract speaks of. Inside another one it is that one's part: only what autocast has made of
 // the operands is of interest then.
@@ -24,7 +33,10 @@ OpenRecord* start_call(ThreadRecords& thread, OpenRecord* outer, const Operator&
     return nullptr;
   }
   OpenRecord* open = thread.open(op);
-  if (open == nullptr) return nullptr;
+  if (open == nullptr) {
+    note_no_room(op);
+    return nullptr;
+  }
   open->is_attention = true;
   begin_forward(*open);
   if (is_noting() && op.is_whole) note_operands(*open, record);
@@ -45,7 +57,10 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
   // Nodes are looked for among the open records where they cannot be read.
   if (!notes && !may_raise && op.part != Part::kFunction && op.part != Part::kNode) return nullptr;
   OpenRecord* open = thread.open(op);
-  if (open == nullptr) return nullptr;
+  if (open == nullptr) {
+    note_no_room(op);
+    return nullptr;
+  }
   open->is_part = is_part;
   if (op.part == Part::kFunction) begin_forward(*open);
   if (notes) {
@@ -66,10 +81,13 @@ ContextPointer on_start(const Record& record) {
   if (!is_watching()) return {nullptr};
   const char* name = libtorch.name(&record);
   if (is_node(name) && are_nodes_read()) return {nullptr};
-  ThreadRecords* thread = thread_records();
-  if (thread == nullptr) return {nullptr};
-  OpenRecord* outer = thread->innermost();
   const Operator& op = operators.find(name);
+  ThreadRecords* thread = thread_records();
+  if (thread == nullptr) {
+    note_no_room(op);
+    return {nullptr};
+  }
+  OpenRecord* outer = thread->innermost();
   const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   if (op.is_call) return {start_call(*thread, outer, op, record, caller)};
   return {start_operator(*thread, outer, op, record, caller)};

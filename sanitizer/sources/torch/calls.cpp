@@ -129,7 +129,7 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   const RecordRow& row = row_of(open);
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;
-  if (!operands.read(row, contract, record)) return note_unread(contract);
+  if (!operands.read(row, contract, record)) return note_unread(row.api, Unread::kNoMemory);
   Process* mapped = process();
   if (mapped == nullptr) return;
   note_call(*mapped, row.api, caller);

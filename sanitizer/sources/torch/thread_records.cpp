@@ -2,12 +2,14 @@
 
 #include <sys/mman.h>
 
+#include <bit>
 #include <new>
 
 namespace dtype_guard::san::torch {
 namespace {
 
-constexpr std::size_t kThreads = 1024, kProbes = 64;
+constexpr std::size_t kProbes = 64;
+constexpr int kThreadBits = std::countr_zero(kMostThreads);
 
 struct alignas(64) Slot {  // what each record reads of it is one cache line
   std::atomic<std::uintptr_t> thread;
@@ -24,15 +26,15 @@ void* map(std::size_t bytes) {
 }  // namespace
 
 bool start_thread_records() {
-  if (slots == nullptr) slots = static_cast<Slot*>(map(sizeof(Slot) * kThreads));
+  if (slots == nullptr) slots = static_cast<Slot*>(map(sizeof(Slot) * kMostThreads));
   return slots != nullptr;
 }
 
 ThreadRecords* thread_records() {
   const auto thread = reinterpret_cast<std::uintptr_t>(__builtin_thread_pointer());
-  const std::size_t start = thread * 0x9e3779b97f4a7c15U >> 54;
+  const std::size_t start = thread * 0x9e3779b97f4a7c15U >> (64 - kThreadBits);
   for (std::size_t i = 0; i < kProbes; ++i) {
-    Slot& slot = slots[(start + i) % kThreads];
+    Slot& slot = slots[(start + i) % kMostThreads];
     std::uintptr_t owner = slot.thread.load(std::memory_order_relaxed);
     if (owner == thread) return &slot.records;
     if (owner == 0 && slot.thread.compare_exchange_strong(owner, thread, std::memory_order_relaxed))

@@ -27,6 +27,9 @@ struct ReadOperand {
 
 class ThreadRecords;
 
+// That have a place; one that ended leaves it to the next with a control block at that address.
+inline constexpr std::size_t kMostThreads = 4096;
+
 // An open record.
 class OpenRecord final : public Context {
  public:

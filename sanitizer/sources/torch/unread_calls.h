@@ -1,5 +1,5 @@
-// Calls whose operands have no memory to read: traced, batched (vmap and the other transforms), nested or
-// empty tensors. They are neither counted as calls nor checked, and told of by name.
+// Calls whose operands were not looked at, with the reason. They are neither counted as calls nor checked,
+// and told of by name.
 #pragma once
 
 #include "sanitizer/contracts/contract_table.h"
@@ -8,7 +8,15 @@
 
 namespace dtype_guard::san::torch {
 
-void note_unread(const ApiContract& called);
+enum class Unread : std::uint8_t {
+  kNoMemory,  // traced, batched (vmap and the other transforms), nested or empty tensors
+  kNoRoom,    // the thread has none, or as many open records as there is room for
+};
+inline constexpr std::size_t kUnreadReasons = 2;
+
+void note_unread(ApiId api, Unread why);
+// A record of which no contract speaks, for which there was no room.
+void note_unread_record();
 void write_unread(Process& process, Scratch& scratch);
 // In a forked child.
 void forget_unread();
