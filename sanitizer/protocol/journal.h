@@ -17,7 +17,8 @@
 //            bits were written as another dtype, u32 site of the forward call of a backward one
 //            (kForwardUnknown: it is one, and that is not known), u32 with a bit for each operand whose
 //            origin is not known although origins are noted, for each of these u32 site of the first use of
-//            its memory that was seen (kNoUseSeen: this call is the first; 0: that was not kept)
+//            its memory that was seen (kNoUseSeen: this call is the first; 0: that was not kept;
+//            kHasNoMemory: it is traced, batched or nested)
 //   operand  text role, u32 flags, u32 dtype (packed), u64 accepts (DtypeSet), u32 same_as + 1,
 //            u32 device type, u32 device id, u32 dimensions, u64 size...
 //   count    u32 index of a finding, u64 calls so far
@@ -61,6 +62,7 @@ inline constexpr std::size_t kLargestFrame = 16 * 1024;
 inline constexpr std::size_t kChainLength = 4;  // sites of an origin
 inline constexpr std::uint32_t kForwardUnknown = 0xffffffff;
 inline constexpr std::uint32_t kNoUseSeen = 0xffffffff;
+inline constexpr std::uint32_t kHasNoMemory = 0xfffffffe;
 inline constexpr std::uint32_t kNoRank = 0xffffffff;
 inline constexpr std::string_view kJournalSuffix = ".dtype-san";
 

@@ -15,6 +15,14 @@ namespace {
 // In times with origins alone they are noted; what was seen in the one before does not hold any more.
 constexpr const char* kSince = " since origins were last switched on";
 
+const char* reason(std::uint32_t use) {
+  if (use == kHasNoMemory)
+    return "it stands for another tensor (traced, batched or nested); where torch.compile traced the call, "
+           "the "
+           "line is that which calls the compiled function";
+  return "it is older than the watching, or was made while that was off, or by code that is not watched";
+}
+
 std::string first_use(const Journal& journal, std::uint32_t number, Stacks& stacks) {
   if (number == kNoUseSeen) return fmt::format("; no use of its memory before this call was seen{}", kSince);
   const auto site = journal.sites.find(number);
@@ -35,13 +43,12 @@ void UnknownOrigins::note(const Finding& finding, const Journal& journal, const 
     if ((recorded.without_origin >> i & 1U) == 0 ||
         std::find(blamed.begin(), blamed.end(), one.role) == blamed.end())
       continue;
-    std::string text = fmt::format(
-        "which operator made '{}' of {} '{}' is not known: it is older than the watching, or was made while "
-        "that was off, or by code that is not watched",
-        one.role, recorded.api, dtype_text(one.packed));
+    const auto use = recorded.first_uses.find(i);
+    const bool has_use = use != recorded.first_uses.end();
+    std::string text = fmt::format("which operator made '{}' of {} '{}' is not known: {}", one.role,
+                                   recorded.api, dtype_text(one.packed), reason(has_use ? use->second : 0));
     if (!one.shape.empty()) text += fmt::format("; it is of shape {}", fmt::join(one.shape, "x"));
-    if (const auto use = recorded.first_uses.find(i); use != recorded.first_uses.end())
-      text += first_use(journal, use->second, stacks);
+    if (has_use) text += first_use(journal, use->second, stacks);
     notes_.push_back({finding, {finding.location.file, finding.location.function, "note", text}});
   }
 }

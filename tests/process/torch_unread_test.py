@@ -1,7 +1,7 @@
-"""Calls whose operands have no memory to read are not looked at, nor are those for which there is no room: a run says which, in its closing line and in JSON, with their number."""
+"""Calls whose operands have no memory to read are found where they raise for their dtypes, else not looked at, nor are those for which there is no room: a run says which, in its closing line and in JSON, with their number."""
 import pathlib
 
-from support import BUILT, Case, main
+from support import BUILT, Case, main, marked_line, operands
 from torch_support import PYTHON, skip_without_torch
 
 PROGRAMS = pathlib.Path(BUILT["source"]) / "programs"
@@ -28,6 +28,23 @@ class Unread(Case):
 
     def test_others_are_no_news(self):
         self.assertEqual(self.watched("plain", "plain"), (2, {}))
+
+    def test_refused(self):
+        """They have dtypes as others do: a call that raises for them is found, at the line that made it; that of the compiled function's
+        caller where Dynamo traced it, behind many frames of its own."""
+        for how, line in (("refused_by_vmap", "refused"), ("refused_on_meta", "refused"), ("refused_by_dynamo", "refused_by_dynamo")):
+            with self.subTest(how=how):
+                done, report = self.run_command(PYTHON, "-W", "ignore", PROGRAM, how)
+                self.assertEqual((done.returncode, done.stdout), (0, "torch.bfloat16\n"), done.stderr)
+                [finding] = report["findings"]
+                self.assertEqual((finding["rule"], finding["location"]["line"]), ("attention-mixed-dtypes", marked_line("torch_unread.py", line)))
+                self.assertEqual(operands(finding), {"q": "float32", "k": "bfloat16", "v": "bfloat16"})
+                [note] = [entry["detail"] for entry in report["not_analysed"] if entry["reason"] == "note"]
+                self.assertRegex(note, "^which operator made 'q' of scaled_dot_product_attention 'float32' is not known: it stands for another tensor")
+
+    def test_what_autocast_recasts(self):
+        calls, unread = self.watched("recast")
+        self.assertEqual((calls, unread), (0, {f"{API} {KIND}": "1 calls, not looked at"}))
 
     def test_the_closing_line(self):
         done = self.execute(BUILT["command"], "run", "--", PYTHON, "-W", "ignore", PROGRAM, "grad")

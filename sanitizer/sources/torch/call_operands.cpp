@@ -41,16 +41,17 @@ CallOperands& CallOperands::operator=(const CallOperands& other) {
   return *this;
 }
 
-bool CallOperands::take(std::size_t i, TensorView tensor) {
-  const std::uintptr_t data = tensor.storage();
-  if (tensor.device_type() == kMeta || data == 0 || !has_elements(tensor)) return false;
+bool CallOperands::take(std::size_t i, TensorView tensor, Need need) {
+  const bool has_memory = need == Need::kMemory;
+  const std::uintptr_t data = has_memory ? tensor.storage() : 0;
+  if (has_memory && (tensor.device_type() == kMeta || data == 0 || !has_elements(tensor))) return false;
   const std::uint32_t packed = kScalarTypes[tensor.dtype()].packed;
   if (packed == 0) return false;
   DLTensor& to = descriptors_[i];
   to = {};
   to.data = reinterpret_cast<void*>(data);
   to.device = {device_of(tensor), tensor.device_index() < 0 ? 0 : tensor.device_index()};
-  to.ndim = static_cast<std::int32_t>(tensor.dimensions());
+  to.ndim = has_memory ? static_cast<std::int32_t>(tensor.dimensions()) : 0;  // sizes may be symbols
   to.dtype = {static_cast<std::uint8_t>(packed >> 16), static_cast<std::uint8_t>(packed >> 8),
               static_cast<std::uint16_t>(packed & 0xffU)};
   to.shape = const_cast<std::int64_t*>(tensor.sizes());
@@ -60,13 +61,21 @@ bool CallOperands::take(std::size_t i, TensorView tensor) {
 }
 
 bool CallOperands::read(const RecordRow& row, const ApiContract& contract, const Record& record) {
+  return read(row, contract, record, Need::kMemory);
+}
+
+bool CallOperands::read_dtypes(const RecordRow& row, const ApiContract& contract, const Record& record) {
+  return read(row, contract, record, Need::kDtype);
+}
+
+bool CallOperands::read(const RecordRow& row, const ApiContract& contract, const Record& record, Need need) {
   const Values values = inputs_of(record);
   for (std::size_t i = 0; i < contract.operand_count; ++i) {
     const char* value = value_at(values, row.arguments[i]);
     if (row.arguments[i] < 0) continue;  // the record does not have it
     const bool is_given = value != nullptr && is_tensor(value) && is_defined(tensor_in(value));
     if (!is_given && contract.operands[i].optional) continue;
-    if (!is_given || !take(i, tensor_in(value))) return false;
+    if (!is_given || !take(i, tensor_in(value), need)) return false;
   }
   return true;
 }
@@ -75,7 +84,7 @@ bool CallOperands::read(const ApiContract& contract, const TensorImpl* const* te
   for (std::size_t i = 0; i < contract.operand_count; ++i) {
     const bool is_given = tensors[i] != nullptr && is_defined({tensors[i]});
     if (!is_given && contract.operands[i].optional) continue;
-    if (!is_given || !take(i, {tensors[i]})) return false;
+    if (!is_given || !take(i, {tensors[i]}, Need::kMemory)) return false;
   }
   return true;
 }

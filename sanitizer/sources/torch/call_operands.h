@@ -16,6 +16,8 @@ class CallOperands {
   // False where nothing is to be said of the call: a required operand is missing, or one has no memory, as
   // those of tracing have (meta, fake and batched tensors).
   bool read(const RecordRow& row, const ApiContract& contract, const Record& record);
+  // The same of operands that may have no memory: their dtypes, which they have as any others.
+  bool read_dtypes(const RecordRow& row, const ApiContract& contract, const Record& record);
 
   // Of a call without a record: its tensors by operand, nullptr where one was not given or cannot be read.
   bool read(const ApiContract& contract, const TensorImpl* const* tensors);
@@ -26,7 +28,9 @@ class CallOperands {
   std::int8_t device_type() const;
 
  private:
-  bool take(std::size_t i, TensorView tensor);
+  enum class Need : std::uint8_t { kMemory, kDtype };
+  bool read(const RecordRow& row, const ApiContract& contract, const Record& record, Need need);
+  bool take(std::size_t i, TensorView tensor, Need need);
 
   const TensorImpl* tensors_[kMaxOperands] = {};
   DLTensor descriptors_[kMaxOperands];

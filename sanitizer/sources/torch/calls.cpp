@@ -47,6 +47,11 @@ void find_origins_of(Process& process, const WatchedCall& call, FindingDetail& d
     ScalarType dtype = 0;
     while (dtype < kScalarTypeCount && kScalarTypes[dtype].packed != packed_dtype(*tensor)) ++dtype;
     const auto storage = reinterpret_cast<std::uintptr_t>(tensor->data);
+    if (storage == 0) {
+      detail.without_origin |= 1U << i;
+      detail.first_uses[i] = kHasNoMemory;
+      continue;
+    }
     const OriginChain chain = origin_of(storage, dtype);
     if (chain.is_empty()) {
       if (!storage_life.is_on()) continue;
@@ -95,6 +100,13 @@ bool python_raises() {
   if (Process* mapped = process()) record_violation(*mapped, {api, operands.list(), caller}, find_detail);
 }
 
+// Tensors that stand for others have dtypes, too: a call that is refused for them raises there as any other.
+bool may_be_refused(const RecordRow& row, const Record& record, CallOperands& operands) {
+  const ApiContract& contract = contract_of(row.api);
+  return operands.read_dtypes(row, contract, record) && !operands.accepted(contract) &&
+         !libtorch.may_autocast(kMeta);
+}
+
 // The journal has the first call at once, and how many there were at powers of two of a thread's: a
 // notebook's kernel or a rank that a signal ends has no closing record.
 void note_call(Process& process, ApiId api, std::uintptr_t caller) {
@@ -129,7 +141,11 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   const RecordRow& row = row_of(open);
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;
-  if (!operands.read(row, contract, record)) return note_unread(row.api, Unread::kNoMemory);
+  if (!operands.read(row, contract, record)) {
+    open.is_unread = !row.only_if_raised && may_be_refused(row, record, operands);
+    if (open.is_unread) wait_for_end(open, operands);
+    return note_unread(row.api, Unread::kNoMemory);
+  }
   Process* mapped = process();
   if (mapped == nullptr) return;
   note_call(*mapped, row.api, caller);
@@ -170,7 +186,10 @@ bool mixes_floats(const Operator& op, const Record& record) {
 void check_operator(OpenRecord& open, const Record& record) {
   const RecordRow& row = row_of(open);
   CallOperands operands;
-  if (!operands.read(row, contract_of(row.api), record)) return;
+  if (!operands.read(row, contract_of(row.api), record)) {
+    open.is_unread = may_be_refused(row, record, operands);
+    if (!open.is_unread) return;
+  }
   wait_for_end(open, operands);
   open.thread->mixes_inside = open.op;
 }
@@ -211,6 +230,7 @@ void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller
   CallOperands operands;
   if (!operands.read(row, contract, inner) || !operands.accepted(contract)) return;
   waiting.is_waiting = false;
+  if (waiting.is_unread) return;
   if (!waiting.is_older) note_recast(*waiting.op, contract, waiting.thread->waiting, operands);
   if (Process* mapped = row.is_operator ? nullptr : process())
     note_accepted(*mapped, row.api, operands, caller);
@@ -220,12 +240,12 @@ void end_call(OpenRecord& open, std::uintptr_t caller) {
   open.is_waiting = false;
   const RecordRow& row = row_of(open);
   // Autocast may recast the parts of an operator that is on none of its lists itself.
-  const bool may_be_right = row.only_if_raised || row.has_weights;
+  const bool may_be_right = row.only_if_raised || row.has_weights || open.is_unread;
   const CallOperands& operands = open.thread->waiting;
   const bool raises = cpp_raises() || python_raises();
   if (!may_be_right || (raises && !were_taken(row.api, operands)))
     return record_wrong(row.api, operands, caller);
-  if (raises || row.is_operator) return;
+  if (raises || row.is_operator || open.is_unread) return;
   if (Process* mapped = process()) {
     note_accepted(*mapped, row.api, operands, caller);
     note_taken(*mapped, row.api, operands);

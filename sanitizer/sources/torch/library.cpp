@@ -32,6 +32,7 @@ bool find_object(const char* symbol, LoadedObject& found) {
 }
 
 bool Library::may_autocast(std::int8_t device_type) const {
+  if (device_type == kMeta) return may_autocast(kCpu) || may_autocast(kCuda);  // asked of it, libtorch throws
   if (is_autocast_enabled != nullptr) return is_autocast_enabled(device_type);
   const IsAutocastEnabledFixed fixed =
       device_type == kCpu ? is_cpu_autocast_enabled : is_cuda_autocast_enabled;

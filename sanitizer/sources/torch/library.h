@@ -32,7 +32,7 @@ struct Library {
   int (*uncaught_exceptions)() = nullptr;  // the C++ runtime's; without it what raises is not known
   bool is_mapped = false;                  // some object has a callback to add
 
-  // Whether autocast is on for this thread; true where that cannot be asked.
+  // Whether autocast is on for this thread, for meta tensors on any device; true where that cannot be asked.
   bool may_autocast(std::int8_t device_type) const;
 };
 

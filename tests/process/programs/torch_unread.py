@@ -44,5 +44,48 @@ def plain():
     return attend(low(1, 2, 8, 16))
 
 
+def refused(q, x):
+    try:
+        F.scaled_dot_product_attention(q, x, x)  # call: refused
+    except RuntimeError:
+        pass
+    return x
+
+
+def refused_by_vmap():
+    return torch.func.vmap(lambda x: refused(x.float(), x))(low(2, 1, 2, 8, 16))
+
+
+def refused_on_meta():
+    return refused(torch.empty(1, 2, 8, 16, device="meta"), torch.empty(1, 2, 8, 16, dtype=LOW, device="meta"))
+
+
+class Deep(torch.nn.Module):
+    """Dynamo has some more Python frames for each module."""
+
+    def __init__(self, depth):
+        super().__init__()
+        self.inner = Deep(depth - 1) if depth else None
+
+    def forward(self, x):
+        return self.inner(x) if self.inner else F.scaled_dot_product_attention(x.float(), x, x)
+
+
+def refused_by_dynamo():
+    model = torch.compile(Deep(4), backend="eager")
+    x = low(1, 2, 8, 16)
+    try:
+        model(x)  # call: refused_by_dynamo
+    except RuntimeError:
+        pass
+    return x
+
+
+def recast():
+    with torch.autocast("cpu", LOW), FakeTensorMode():
+        x = torch.empty(1, 2, 8, 16, dtype=LOW)
+        return refused(x.float(), x)
+
+
 for name in sys.argv[1:]:
     print(globals()[name]().dtype)
