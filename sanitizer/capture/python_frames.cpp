@@ -274,19 +274,10 @@ std::uint64_t frame_position(const Layout& known, std::uintptr_t frame) {
   return (start ^ XXH3_64bits(lines, size)) * kMix ^ offset;
 }
 
-// Where the folder of an installed package ends in a file's name; 0 for a file that is in none.
-std::size_t package_end(const char* file) {
-  constexpr char kInstalled[] = "-packages/";
-  const char* package = std::strstr(file, kInstalled);
-  const char* end = package != nullptr ? std::strchr(package + sizeof kInstalled - 1, '/') : nullptr;
-  return end != nullptr ? static_cast<std::size_t>(end - file) + 1 : 0;
-}
-
-// What calls through many frames of the package that the innermost is in (PyTorch, as it traces) is told
-// rather than these: behind as many as fill three quarters they are left out.
-bool is_left_out(const PythonFrame* frames, std::size_t count, std::size_t capacity, std::size_t package) {
-  return package != 0 && count >= capacity - capacity / 4 &&
-         std::strncmp(frames[count].file, frames[0].file, package) == 0;
+// PyTorch calls itself through many frames, as it traces and as it runs what it compiled. Who calls that is
+// told rather: behind as many as fill three quarters they are left out.
+bool is_left_out(const PythonFrame& frame, std::size_t count, std::size_t capacity) {
+  return count >= capacity - capacity / 4 && std::strstr(frame.file, "-packages/torch/") != nullptr;
 }
 
 // Major and minor number, as in the table; before 3.11 only a text has them ("3.10.13 (main, ...").
@@ -335,10 +326,9 @@ const char* python_problem() { return problem.load(std::memory_order_relaxed); }
 std::size_t capture_python(PythonFrame* frames, std::size_t capacity) {
   const Layout* known = layout.load(std::memory_order_acquire);
   if (known == nullptr) return 0;
-  std::size_t count = 0, package = 0;
+  std::size_t count = 0;
   const auto add = [&](bool from_c) {
-    if (count == 0) package = package_end(frames[0].file);
-    if (is_left_out(frames, count, capacity, package))
+    if (is_left_out(frames[count], count, capacity))
       frames[count - 1].from_c = frames[count - 1].from_c || from_c;
     else
       frames[count++].from_c = from_c;

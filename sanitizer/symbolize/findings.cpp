@@ -297,6 +297,7 @@ class Builder {
     PathStep step = origin_step(site, roles);
     step.backtrace = stacks_.resolve(journal, site);
     step.location = stacks_.place_of(step.backtrace);
+    if (!step.after.empty()) step.note += stacks_.generated_note(step.backtrace);
     const JournalFinding* source = source_of_wide_operand(journal.sites, chain, number);
     if (source == nullptr || is_promotion(*source)) return step;
     const SourceLocation place = stacks_.place_of(stacks_.resolve(journal, *source));
@@ -308,11 +309,10 @@ class Builder {
   std::size_t step_index(Finding& finding, const Journal& journal, const std::vector<std::uint32_t>& chain,
                          std::uint32_t number) {
     PathStep step = step_of(journal, chain, number, {});
-    for (std::size_t i = 0; i < finding.path.size(); ++i) {
-      const PathStep& known = finding.path[i];
-      if (known.op == step.op && known.after == step.after && same_stack(known.backtrace, step.backtrace))
+    for (std::size_t i = 0; i < finding.path.size(); ++i)
+      if (const PathStep& known = finding.path[i];
+          known.op == step.op && known.after == step.after && same_stack(known.backtrace, step.backtrace))
         return i;
-    }
     finding.path.push_back(std::move(step));
     return finding.path.size() - 1;
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "sanitizer/symbolize/opening.h"
+#include "sanitizer/symbolize/stacks.h"
 
 namespace dtype_guard::san {
 namespace {
@@ -22,12 +23,20 @@ bool same_place(const SourceLocation& a, const SourceLocation& b) {
   return std::tie(a.file, a.line, a.function) == std::tie(b.file, b.line, b.function);
 }
 
+// Of code that was generated the place is that of the function from which it was: its own line tells its
+// operators apart, and not the name, which has a number that each graph has anew.
+int generated_line(const PathStep& step) {
+  const StackFrame* code = generated_code(step.backtrace);
+  return code != nullptr ? code->line : 0;
+}
+
 // The line that is to be edited tells causes apart, not the callers of its function, which may be many: a
 // worker and its parent, a forward call and what a checkpoint runs again. Where no line is known the stack
 // does.
 bool same_cause(const PathStep& a, const PathStep& b) {
   if (std::tie(a.op, a.before, a.after) != std::tie(b.op, b.before, b.after)) return false;
-  return a.location.line != 0 ? same_place(a.location, b.location) : same_stack(a.backtrace, b.backtrace);
+  return a.location.line != 0 ? same_place(a.location, b.location) && generated_line(a) == generated_line(b)
+                              : same_stack(a.backtrace, b.backtrace);
 }
 
 template <typename T>

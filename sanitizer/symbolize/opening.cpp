@@ -31,10 +31,15 @@ StepDtypes dtypes_of(const JournalFinding& site) {
     std::string dtype = dtype_text(operand.packed);
     if ((operand.flags & kOperandOutput) == 0)
       dtypes.inputs.push_back(std::move(dtype));
-    else if (dtypes.after.empty())
+    else if (dtypes.after.empty() && operand.packed != 0)
       dtypes.after = std::move(dtype);
   }
   return dtypes;
+}
+
+// A region of compiled code, of which no dtype is known: it is no operator.
+bool is_region(const JournalFinding& site, const StepDtypes& dtypes) {
+  return dtypes.inputs.empty() && dtypes.after.empty() && !site.operands.empty();
 }
 
 // A cast to the dtype that its operand has: it changes nothing, and says that this dtype is meant.
@@ -84,6 +89,12 @@ PathStep operator_step(const JournalFinding& site, const std::vector<std::string
                     : is_to_own_dtype(dtypes) ? "kept so"
                                               : "cast";
   const char* verb = roles.empty() ? "" : roles.size() == 1 ? " is " : " are ";
+  if (is_region(site, dtypes)) {
+    step.note = fmt::format(
+        "{}{}made by code that torch.compile compiled ({}), of the function here or of what that calls",
+        quoted_list(roles, "and"), verb, site.api);
+    return step;
+  }
   step.note = fmt::format("{}{}{} by {}({})", quoted_list(roles, "and"), verb, how, site.api,
                           fmt::join(dtypes.inputs, ", "));
   return step;

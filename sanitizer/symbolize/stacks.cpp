@@ -1,5 +1,7 @@
 #include "sanitizer/symbolize/stacks.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -38,6 +40,13 @@ bool is_typed(const std::string& file) {
   return starts_with_any(file, kPrompts);
 }
 
+// What PyTorch generates: torch.fx's code has a file's name in angles, as other code that was never in a
+// file; inductor's lies in its cache, a folder torchinductor_USER.
+bool is_generated(const std::string& file) {
+  if (file.starts_with("<")) return !is_typed(file) && !file.starts_with("<frozen ");
+  return file.starts_with("torchinductor_") || file.find("/torchinductor_") != std::string::npos;
+}
+
 // CPython looks for its own library in lib/python3.11 below its prefix (lib64 where the platform has it so),
 // or in a zip file lib/python311.zip: what lies there outside of site-packages is the interpreter's.
 bool is_interpreters_own(std::string_view file) {
@@ -61,6 +70,7 @@ bool is_interpreters_own(std::string_view file) {
 bool is_library_file(const std::string& file, const std::set<std::string>& torch_folders) {
   for (const std::string& folder : torch_folders)
     if (file.starts_with(folder)) return true;
+  if (is_generated(file)) return true;
   static constexpr std::array<std::string_view, 7> kPassOn = {
       "torch/", "functorch/", "einops/", "beartype/", "IPython/", "ipykernel/", "traitlets/"};
   for (const std::string_view packages : {"/site-packages/", "/dist-packages/"}) {
@@ -114,19 +124,37 @@ std::vector<StackFrame> merge_python(const std::vector<StackFrame>& native,
   return merged;
 }
 
-SourceLocation user_location(const std::vector<StackFrame>& frames,
-                             const std::set<std::string>& torch_folders) {
+namespace {
+
+std::vector<StackFrame>::const_iterator user_frame(const std::vector<StackFrame>& frames,
+                                                   const std::set<std::string>& torch_folders) {
   auto user = std::find_if(frames.begin(), frames.end(), [&](const StackFrame& frame) {
     return !is_library_module(frame.module) && !is_library_file(frame.file, torch_folders);
   });
   if (user == frames.end()) user = std::find_if(frames.begin(), frames.end(), is_program_text);
-  if (user == frames.end()) user = frames.begin();
+  return user == frames.end() ? frames.begin() : user;
+}
+
+}  // namespace
+
+SourceLocation user_location(const std::vector<StackFrame>& frames,
+                             const std::set<std::string>& torch_folders) {
+  const auto user = user_frame(frames, torch_folders);
   SourceLocation place;
   if (user == frames.end()) return place;
   place.file = user->file.empty() ? user->module : user->file;
   place.line = user->line;
   place.function = user->language == "python" ? user->function : qualified_name(user->function);
   return place;
+}
+
+const StackFrame* generated_code(const std::vector<StackFrame>& frames,
+                                 const std::set<std::string>& torch_folders) {
+  const auto user = user_frame(frames, torch_folders);
+  const auto found = std::find_if(frames.begin(), user, [](const StackFrame& frame) {
+    return frame.language == "python" && is_generated(frame.file);
+  });
+  return found != user ? &*found : nullptr;
 }
 
 std::vector<StackFrame> Stacks::native(const Journal& journal, const JournalFinding& call) {
@@ -175,6 +203,13 @@ std::vector<StackFrame> Stacks::resolve(const Journal& journal, const JournalFin
     from_c.push_back(recorded.from_c);
   }
   return merge_python(frames, python, from_c);
+}
+
+std::string Stacks::generated_note(const std::vector<StackFrame>& frames) const {
+  const StackFrame* code = generated_code(frames, torch_folders_);
+  if (code == nullptr) return "";
+  return fmt::format("; it stands in generated code ({}:{}), of the function here or of what that calls",
+                     code->file.substr(0, code->file.find(" from ")), code->line);
 }
 
 std::string Stacks::shown_path(const std::string& file) const {

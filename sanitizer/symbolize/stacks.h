@@ -24,6 +24,11 @@ struct StackSettings {
 SourceLocation user_location(const std::vector<StackFrame>& frames,
                              const std::set<std::string>& torch_folders = {});
 
+// The innermost frame inside that one whose code was generated (by torch.compile, torch.fx), or nullptr: then
+// the user's frame is that of the function that was compiled, or the line that runs it.
+const StackFrame* generated_code(const std::vector<StackFrame>& frames,
+                                 const std::set<std::string>& torch_folders = {});
+
 class Stacks {
  public:
   explicit Stacks(StackSettings settings) : settings_(std::move(settings)), symbolizer_(settings_.sysroot) {}
@@ -33,6 +38,8 @@ class Stacks {
   SourceLocation place_of(const std::vector<StackFrame>& frames) const {
     return user_location(frames, torch_folders_);
   }
+  // For a step of a finding: that its line stands for generated code, or nothing.
+  std::string generated_note(const std::vector<StackFrame>& frames) const;
   const std::vector<std::string>& refused() const { return symbolizer_.refused(); }
 
  private:

@@ -4,6 +4,7 @@
 #include "sanitizer/runtime/watching.h"
 #include "sanitizer/sources/torch/autograd_nodes.h"
 #include "sanitizer/sources/torch/calls.h"
+#include "sanitizer/sources/torch/compiled_regions.h"
 #include "sanitizer/sources/torch/forward_lines.h"
 #include "sanitizer/sources/torch/operators.h"
 #include "sanitizer/sources/torch/origin_windows.h"
@@ -51,6 +52,7 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
     if (outer->is_waiting && op.record >= 0) settle_operator(*outer, op, record);
     return nullptr;
   }
+  if (op.part == Part::kRegion && is_noting()) return open_region(thread, op);
   const bool is_part = outer != nullptr && outer->op->is_whole;
   const bool notes = is_noting() && op.is_whole && !is_part;
   bool may_raise = !notes && op.record >= 0 && mixes_floats(op, record);
@@ -101,6 +103,7 @@ void on_end(const Record& record, Context* context) {
   if (open.has_new_operand) note_first_uses(open);
   if (open.op->is_call && has_timed_windows.load(std::memory_order_relaxed)) note_call_in_window();
   if (open.notes_forward) end_forward(open);
+  if (open.op->part == Part::kRegion) end_region();
 }
 
 }  // namespace

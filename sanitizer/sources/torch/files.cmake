@@ -7,6 +7,7 @@ set(files
   callback_lock.cpp
   callbacks.cpp
   calls.cpp
+  compiled_regions.cpp
   forward_lines.cpp
   job_end.cpp
   layout_search.cpp

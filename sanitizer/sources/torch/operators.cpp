@@ -13,6 +13,7 @@ bool starts_with(const char* text, const char* prefix) { return strncmp(text, pr
 
 Part part_of(const char* name) {
   if (is_node(name)) return Part::kNode;
+  if (starts_with(name, "Torch-Compiled Region")) return Part::kRegion;
   if (strpbrk(name, ": #/.") == nullptr) return Part::kFunction;
   constexpr const char* kProjections[] = {"aten::linear",    "aten::addmm",      "aten::mm",
                                           "aten::mv",        "aten::addmv",      "aten::bilinear",

@@ -25,6 +25,7 @@ enum class Part : std::uint8_t {
   kCast,      // the program names the dtype that it wants
   kFunction,  // none of PyTorch's: an autograd Function, named by its class
   kNode,      // an autograd node that the engine runs
+  kRegion,    // code that torch.compile compiled, whatever it calls
 };
 
 struct alignas(64) Operator {

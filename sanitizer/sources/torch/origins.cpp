@@ -9,6 +9,17 @@ namespace {
 
 std::uint8_t bits_of(ScalarType type) { return kScalarTypes[type].bits; }
 
+// What a compiled region made has the dtype that it is read in.
+OriginChain chain_of(const StorageEntry* entry, ScalarType dtype) {
+  if (entry == nullptr) return {};
+  if (!entry->chain.is_empty() || entry->is_compiled == 0)
+    return entry->chain.dtype == dtype ? entry->chain : OriginChain{};
+  OriginChain made;
+  made.sites[0] = site_number(entry->first_use - 1, SiteKind::kMade);
+  made.dtype = dtype;
+  return made;
+}
+
 bool is_operand(const OpenRecord& open, std::uintptr_t storage, ScalarType dtype) {
   for (std::size_t i = 0; i < open.operand_count; ++i)
     if (open.operands[i].storage == storage && open.operands[i].dtype == dtype) return true;
@@ -87,6 +98,7 @@ std::uint8_t flags_of_result(const OpenRecord& open, Result result) {
     case Part::kCast:
     case Part::kFunction:
     case Part::kNode:
+    case Part::kRegion:
       break;
   }
   const bool is_cast = result == Result::kWidened ||
@@ -189,8 +201,7 @@ void note_mix(OpenRecord& open) {
 }  // namespace
 
 OriginChain origin_of(std::uintptr_t storage, ScalarType dtype) {
-  const StorageEntry* entry = storage_life.find(storage);
-  return entry != nullptr && entry->chain.dtype == dtype ? entry->chain : OriginChain{};
+  return chain_of(storage_life.find(storage), dtype);
 }
 
 FirstUse first_use_of(std::uintptr_t storage, ScalarType dtype) {
@@ -224,7 +235,7 @@ void note_operands(OpenRecord& open, const Record& record) {
     operand.storage = tensor.storage();
     operand.dtype = dtype;
     const StorageEntry* entry = storage_life.find(operand.storage);
-    operand.origin = entry != nullptr && entry->chain.dtype == dtype ? entry->chain : OriginChain{};
+    operand.origin = chain_of(entry, dtype);
     operand.is_new = entry == nullptr || entry->is_unused();
     flags |= operand.origin.flags;
     differ = differ || dtype != open.operands[0].dtype;

@@ -8,6 +8,7 @@
 #include "sanitizer/platform/loaded_object.h"
 #include "sanitizer/platform/rebind.h"
 #include "sanitizer/sources/torch/abi.h"
+#include "sanitizer/sources/torch/compiled_regions.h"
 #include "sanitizer/sources/torch/library.h"
 
 namespace dtype_guard::san::torch {
@@ -45,10 +46,15 @@ void StorageLife::born(std::uintptr_t address) {
         ways.addresses[i].compare_exchange_strong(used, address, std::memory_order_acq_rel))
       entry = &ways.entries[i];
   }
-  if (entry != nullptr)
-    *entry = {};  // another thread may have written there as all was forgotten
-  else
+  if (entry == nullptr) {
     without_room_.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  *entry = {};  // another thread may have written there as all was forgotten
+  const SiteNumber region = region_of_block();
+  if (region == 0) return;
+  entry->first_use = index_of(region) + 1;
+  entry->is_compiled = 1;
 }
 
 void StorageLife::died(std::uintptr_t address) {

@@ -21,10 +21,11 @@ namespace dtype_guard::san::torch {
 struct StorageEntry {
   OriginChain chain;  // of `dtype`; empty until an operator has written there
   // Of a storage without an origin: index + 1 of the site where it was used first, as far as was seen.
-  std::uint32_t first_use : 31;
+  std::uint32_t first_use : 30;
+  std::uint32_t is_compiled : 1;     // that site is the compiled region that it was allocated in
   std::uint32_t is_unannounced : 1;  // no allocator told of it, so its end need not be told either
 
-  static constexpr std::uint32_t kUseWithoutSite = (1U << 31) - 1;
+  static constexpr std::uint32_t kUseWithoutSite = (1U << 30) - 1;
   bool is_unused() const { return chain.is_empty() && first_use == 0; }
 };
 

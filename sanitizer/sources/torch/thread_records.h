@@ -54,6 +54,7 @@ class OpenRecord final : public Context {
   bool is_part;              // of another operator: what it gives is noted with that
   bool notes_forward;        // the autograd nodes that it makes are noted with its line
   std::uint64_t first_node;  // number of the first of them
+  SiteNumber region;         // of a compiled region: where it first allocated, or 0
   std::atomic<bool> is_open;
   ReadOperand operands[kMostOperands];  // of floating dtypes and some dimension
 };

@@ -138,3 +138,21 @@ TEST_CASE("where PyTorch is installed its own library tells") {
   Stacks none({.root = "/srv/me", .strip_path_prefix = "", .symbolize = false, .sysroot = ""});
   CHECK(none.place_of(none.resolve(other, call)).function == "linear");
 }
+
+TEST_CASE("generated code is told of where it runs inside the user's frame") {
+  const std::string packages = "/usr/lib/python3/site-packages/";
+  for (const std::string& file :
+       {std::string("<eval_with_key>.3"), std::string("/tmp/torchinductor_me/ab/cab.py"),
+        std::string("torchinductor_me/ab/cab.py")}) {
+    const std::vector<StackFrame> frames = {python("__call__", packages + "torch/_ops.py"),
+                                            python("forward", file), python("attend"),
+                                            python("run", "<eval_with_key>.4")};
+    CHECK(user_location(frames).function == "attend");
+    REQUIRE(generated_code(frames) != nullptr);
+    CHECK(generated_code(frames)->file == file);
+  }
+  CHECK(generated_code({python("attend"), python("forward", "<eval_with_key>.3")}) == nullptr);
+  CHECK(generated_code({python("linear", packages + "torch/nn.py"), python("cell", "<stdin>")}) == nullptr);
+  CHECK(generated_code({python("step", "<string>")}) == nullptr);
+  CHECK(generated_code({}) == nullptr);
+}
