@@ -31,7 +31,7 @@ class Layout(Case):
         return source, report
 
     def test_fits(self):
-        for what in ("right", "bad_pointers"):
+        for what in ("right", "stale", "bad_pointers"):
             with self.subTest(what=what):
                 source, report = self.watched(what)
                 self.assertTrue(source["on"], source)

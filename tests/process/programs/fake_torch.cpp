@@ -7,12 +7,14 @@
 //   list_tag             a list has the tag of a tensor
 //   tags                 the tensors of one record have different tags
 //   silent               operators make no record
+//   stale                nothing; but what lies behind a record on the stack is left from calls before it
 //   bad_pointers         what lies beside the members points to where nothing is
 // main() calls the one operator of an attention that there is, with a wrong dtype. With the argument `cpu`,
 // `cuda` or `cuda_1_13` its operands are blocks that an allocator announces (fake_c10.cpp,
 // fake_c10_cuda.cpp); with `wait` after that it waits for a line first.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -130,11 +132,34 @@ class RecordFunctionCallback {
 namespace {
 std::vector<RecordFunctionCallback> callbacks;
 
+// Where a call kept its operands: at the same place in the next one.
+Value kept[3];
+
+// As a call does that was given a list of three values: the address and the number stay where its frames
+// were.
+[[gnu::noinline]] void leave_on_stack() {
+  struct alignas(16) Range {
+    const Value* first;
+    std::size_t count;
+  } ranges[512];
+  for (Range& range : ranges) range = {kept, 3};
+  asm volatile("" : : "r"(ranges) : "memory");
+}
+
+// A record, and behind it what nothing is written to; deeper than what allocates the operands before.
+struct Frame {
+  RecordFunction function;
+  alignas(16) std::uint64_t hole[8], rest[256];
+};
+
 // One record around an operator: what it is given, and what it gives.
 void record(const char* name, std::vector<Value> inputs, std::vector<Value> outputs) {
   if (wrong() == "silent") return;
-  RecordFunction function;
+  Frame frame;
+  asm volatile("" : : "r"(frame.hole) : "memory");
+  RecordFunction& function = frame.function;
   function.name_ = name;
+  if (inputs.size() == 3) std::copy(inputs.begin(), inputs.end(), kept);
   if (wrong() == "tags" && inputs.size() == 3) inputs[1].tag = kTensorTag + 1;
   const auto put_inputs = [&](std::size_t word) {
     function.words_[word] = reinterpret_cast<std::uint64_t>(inputs.data());
@@ -155,6 +180,7 @@ Value value(const Tensor& tensor) { return {tensor.impl, kTensorTag, 0}; }
 std::uint64_t addGlobalCallback(RecordFunctionCallback callback);
 std::uint64_t addGlobalCallback(RecordFunctionCallback callback) {
   callbacks.push_back(callback);
+  if (wrong() == "stale") leave_on_stack();
   return callbacks.size();
 }
 void removeCallback(std::uint64_t handle);
