@@ -86,6 +86,11 @@ bool is_library_file(const std::string& file, const std::set<std::string>& torch
 // user's only where no other frame is.
 bool is_program_text(const StackFrame& frame) { return frame.file == "<string>"; }
 
+// A tensor class passes on what is called of its tensors: the line of that call is further out.
+bool is_dispatch(const StackFrame& frame) {
+  return frame.function.ends_with(".__torch_dispatch__") || frame.function.ends_with(".__torch_function__");
+}
+
 bool is_evaluation(const StackFrame& frame) { return frame.function.starts_with("_PyEval_EvalFrameDefault"); }
 
 // Between Python and the kernel: nothing that a user could look at.
@@ -129,7 +134,8 @@ namespace {
 std::vector<StackFrame>::const_iterator user_frame(const std::vector<StackFrame>& frames,
                                                    const std::set<std::string>& torch_folders) {
   auto user = std::find_if(frames.begin(), frames.end(), [&](const StackFrame& frame) {
-    return !is_library_module(frame.module) && !is_library_file(frame.file, torch_folders);
+    return !is_library_module(frame.module) && !is_library_file(frame.file, torch_folders) &&
+           !is_dispatch(frame);
   });
   if (user == frames.end()) user = std::find_if(frames.begin(), frames.end(), is_program_text);
   return user == frames.end() ? frames.begin() : user;

@@ -42,6 +42,19 @@ class Unread(Case):
                 [note] = [entry["detail"] for entry in report["not_analysed"] if entry["reason"] == "note"]
                 self.assertRegex(note, "^which operator made 'q' of scaled_dot_product_attention 'float32' is not known: it stands for another tensor")
 
+    def test_what_they_stand_for(self):
+        """Is looked at where it is called inside: what a transform of torch.func makes of a call, and a class of tensors."""
+        for how, api in (("widened_by_grad", "aten::softmax"), ("widened_in_a_class", "_scaled_dot_product_flash_attention_for_cpu")):
+            with self.subTest(how=how):
+                done, report = self.run_command(PYTHON, "-W", "ignore", PROGRAM, how)
+                self.assertEqual((done.returncode, done.stdout), (0, "torch.bfloat16\n"), done.stderr)
+                [finding] = report["findings"]
+                self.assertEqual((finding["rule"], finding["api"], finding["location"]["line"]),
+                                 ("attention-implicit-promotion", api, marked_line("torch_unread.py", how)))
+
+    def test_right_ones_in_a_class(self):
+        self.assertEqual(self.watched("right_in_a_class"), (0, {}))
+
     def test_what_autocast_recasts(self):
         calls, unread = self.watched("recast")
         self.assertEqual((calls, unread), (0, {f"{API} {KIND}": "1 calls, not looked at"}))

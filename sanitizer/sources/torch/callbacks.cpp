@@ -53,7 +53,7 @@ OpenRecord* start_operator(ThreadRecords& thread, OpenRecord* outer, const Opera
     return nullptr;
   }
   if (op.part == Part::kRegion && is_noting()) return open_region(thread, op);
-  const bool is_part = outer != nullptr && outer->op->is_whole;
+  const bool is_part = outer != nullptr && outer->op->is_whole && !outer->has_no_memory;
   const bool notes = is_noting() && op.is_whole && !is_part;
   bool may_raise = !notes && op.record >= 0 && mixes_floats(op, record);
   // Nodes are looked for among the open records where they cannot be read.
@@ -98,6 +98,7 @@ ContextPointer on_start(const Record& record) {
 void on_end(const Record& record, Context* context) {
   if (context == nullptr) return;
   auto& open = *static_cast<OpenRecord*>(context);
+  if (open.is_unread) end_unread(open);
   if (open.is_waiting) end_call(open, reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   if (open.has_operands && is_noting() && !open.is_part) note_results(open, record);
   if (open.has_new_operand) note_first_uses(open);

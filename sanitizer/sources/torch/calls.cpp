@@ -107,6 +107,29 @@ bool may_be_refused(const RecordRow& row, const Record& record, CallOperands& op
          !libtorch.may_autocast(kMeta);
 }
 
+template <typename Visit>
+void each_outer(const OpenRecord& open, Visit visit) {
+  OpenRecord* outer = open.outer;
+  for (std::size_t i = 0; i < ThreadRecords::kRecords && outer != nullptr; ++i, outer = outer->outer)
+    if (outer->is_open.load(std::memory_order_acquire)) visit(*outer);
+}
+
+// What such an operator stands for may be called inside, with memory: then that is looked at in its place.
+// False where this is inside of another such one, which is told of.
+bool begin_unread(OpenRecord& open) {
+  open.has_no_memory = true;
+  open.is_attention = false;
+  open.is_unread = true;
+  each_outer(open, [&](const OpenRecord& outer) { open.is_unread = open.is_unread && !outer.is_unread; });
+  return open.is_unread;
+}
+
+void look_inside(const OpenRecord& open) {
+  each_outer(open, [](OpenRecord& outer) {
+    if (outer.is_unread) outer.is_unread = outer.is_waiting = false;
+  });
+}
+
 // The journal has the first call at once, and how many there were at powers of two of a thread's: a
 // notebook's kernel or a rank that a signal ends has no closing record.
 void note_call(Process& process, ApiId api, std::uintptr_t caller) {
@@ -142,10 +165,11 @@ void check_call(OpenRecord& open, const Record& record, std::uintptr_t caller) {
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;
   if (!operands.read(row, contract, record)) {
-    open.is_unread = !row.only_if_raised && may_be_refused(row, record, operands);
-    if (open.is_unread) wait_for_end(open, operands);
-    return note_unread(row.api, Unread::kNoMemory);
+    if (begin_unread(open) && !row.only_if_raised && may_be_refused(row, record, operands))
+      wait_for_end(open, operands);
+    return;
   }
+  look_inside(open);
   Process* mapped = process();
   if (mapped == nullptr) return;
   note_call(*mapped, row.api, caller);
@@ -186,10 +210,11 @@ bool mixes_floats(const Operator& op, const Record& record) {
 void check_operator(OpenRecord& open, const Record& record) {
   const RecordRow& row = row_of(open);
   CallOperands operands;
-  if (!operands.read(row, contract_of(row.api), record)) {
-    open.is_unread = may_be_refused(row, record, operands);
-    if (!open.is_unread) return;
-  }
+  const bool is_read = operands.read(row, contract_of(row.api), record);
+  if (is_read)
+    look_inside(open);
+  else if (!begin_unread(open) || !may_be_refused(row, record, operands))
+    return;
   wait_for_end(open, operands);
   open.thread->mixes_inside = open.op;
 }
@@ -211,7 +236,10 @@ void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller
   CallOperands operands;
   if (!operands.read(row, contract_of(row.api), record)) return;
   if (libtorch.may_autocast(operands.device_type())) return;
-  is_wide ? record_wrong(row.api, operands, caller) : note_written_cast(cast);
+  if (is_wide) return record_wrong(row.api, operands, caller);
+  bool is_part_of_call = false;  // of tensors that stand for these: its casts are PyTorch's
+  each_outer(open, [&](const OpenRecord& outer) { is_part_of_call = is_part_of_call || outer.op->is_call; });
+  if (!is_part_of_call) note_written_cast(cast);
 }
 
 // Autocast casts in an operator's first record and calls the operator again; of one that is on none of its
@@ -224,13 +252,17 @@ void settle_operator(OpenRecord& waiting, const Operator& op, const Record& inne
     waiting.is_waiting = false;
 }
 
+void end_unread(const OpenRecord& open) {
+  const RecordRow& row = row_of(open);
+  if (!row.is_operator) note_unread(row.api, Unread::kNoMemory);
+}
+
 void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller) {
   const RecordRow& row = row_of(waiting);
   const ApiContract& contract = contract_of(row.api);
   CallOperands operands;
   if (!operands.read(row, contract, inner) || !operands.accepted(contract)) return;
   waiting.is_waiting = false;
-  if (waiting.is_unread) return;
   if (!waiting.is_older) note_recast(*waiting.op, contract, waiting.thread->waiting, operands);
   if (Process* mapped = row.is_operator ? nullptr : process())
     note_accepted(*mapped, row.api, operands, caller);

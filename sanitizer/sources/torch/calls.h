@@ -21,6 +21,8 @@ void check_by_hand(OpenRecord& open, const Record& record, std::uintptr_t caller
 void settle_operator(OpenRecord& waiting, const Operator& op, const Record& inner);
 // A record of the same operator inside a waiting one.
 void settle_call(OpenRecord& waiting, const Record& inner, std::uintptr_t caller);
+// The record of a call of tensors that stand for others ends, and none inside it was looked at.
+void end_unread(const OpenRecord& open);
 // The record of a waiting call ends.
 void end_call(OpenRecord& open, std::uintptr_t caller);
 

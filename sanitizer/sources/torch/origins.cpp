@@ -233,6 +233,7 @@ void note_operands(OpenRecord& open, const Record& record) {
     tensors[open.operand_count] = tensor;
     ReadOperand& operand = open.operands[open.operand_count++];
     operand.storage = tensor.storage();
+    open.has_no_memory = open.has_no_memory || operand.storage == 0;
     operand.dtype = dtype;
     const StorageEntry* entry = storage_life.find(operand.storage);
     operand.origin = chain_of(entry, dtype);

@@ -79,7 +79,7 @@ OpenRecord* ThreadRecords::open(const Operator& op) {
     record->has_flat_operand = record->widens_most = record->may_mix = false;
     record->has_elements = record->has_new_operand = false;
     record->has_lost_operands = record->is_attention = record->is_waiting = record->is_part = false;
-    record->is_older = record->is_unread = false;
+    record->is_older = record->is_unread = record->has_no_memory = false;
     record->region = 0;
     record->notes_forward = record->has_operands = false;
     record->is_open.store(true, std::memory_order_release);

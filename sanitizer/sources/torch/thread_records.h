@@ -49,7 +49,8 @@ class OpenRecord final : public Context {
   bool widens_most;          // of several dtypes a narrower one is that of the operand with the most elements
   bool is_attention;         // the outermost that a contract speaks of
   bool is_waiting;           // its contract is broken, unless autocast recasts the operands inside
-  bool is_unread;            // its operands have no memory: it is wrong where it raises
+  bool has_no_memory;        // an operand stands for others: the records inside are no parts of this one
+  bool is_unread;            // a call or operator of such, of which none inside was looked at
   bool is_older;             // that of an older version is meant (RecordRow::older)
   bool is_part;              // of another operator: what it gives is noted with that
   bool notes_forward;        // the autograd nodes that it makes are noted with its line

@@ -81,6 +81,40 @@ def refused_by_dynamo():
     return x
 
 
+class Wrapped(torch.Tensor):
+    """A class of tensors that has one inside, as those of quantisation and of sharding."""
+
+    @staticmethod
+    def __new__(cls, inner):
+        made = torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype, device=inner.device, strides=inner.stride())
+        made.inner = inner
+        return made
+
+    @classmethod
+    def __torch_dispatch__(cls, function, types, arguments=(), keywords=None):
+        inner = [one.inner if isinstance(one, Wrapped) else one for one in arguments]
+        given = function(*inner, **(keywords or {}))
+        return tuple(Wrapped(one) if isinstance(one, torch.Tensor) else one for one in given) if isinstance(given, tuple) else Wrapped(given)
+
+
+def widened_by_grad():
+    def loss(x):
+        wide = x * torch.ones(16)  # call: widened_by_grad
+        return attend(wide).sum()
+    return torch.func.grad(loss)(low(2, 1, 2, 8, 16))
+
+
+def widened_in_a_class():
+    x = Wrapped(low(1, 2, 8, 16))
+    wide = x * torch.ones(16)  # call: widened_in_a_class
+    attend(wide)
+    return x
+
+
+def right_in_a_class():
+    return attend(Wrapped(low(1, 2, 8, 16)))
+
+
 def recast():
     with torch.autocast("cpu", LOW), FakeTensorMode():
         x = torch.empty(1, 2, 8, 16, dtype=LOW)

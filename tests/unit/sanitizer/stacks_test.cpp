@@ -139,6 +139,12 @@ TEST_CASE("where PyTorch is installed its own library tells") {
   CHECK(none.place_of(none.resolve(other, call)).function == "linear");
 }
 
+TEST_CASE("a tensor class that passes calls on is not the place of them") {
+  CHECK(user_location({python("Wrapped.__torch_dispatch__", "/srv/me/wrapped.py"), python("attend")})
+            .function == "attend");
+  CHECK(user_location({python("Wrapped.__torch_function__", "/srv/me/wrapped.py")}).line == 7);
+}
+
 TEST_CASE("generated code is told of where it runs inside the user's frame") {
   const std::string packages = "/usr/lib/python3/site-packages/";
   for (const std::string& file :
