@@ -150,6 +150,8 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       out = join(out, Value(part), symbols_);
     }
   }
+  // Where it may be something unknown too, what decides that is not told apart from what decides among these.
+  if (of_objects.size() < whole.size()) conditions.assign(conditions.size(), 0);
   out = join(out, memory_.held_by_either(of_objects, conditions), symbols_);
   return out.is_bottom() ? Value::unknown() : out;
 }
@@ -221,6 +223,12 @@ void DynamicOperators::store_at_places(const Activation& activation, const Instr
            (is_tensor(each) && is_as_deep(value(state, stored->value), into, state));
   });
   if (places == all.end()) return;
+  // A number is converted, wherever it goes.
+  const std::vector<Alternative> given = memory_.tensors(state, value(state, stored->value));
+  if (std::any_of(given.begin(), given.end(), [](const Alternative& each) {
+        return each.kind == Kind::kNumber || (each.kind == Kind::kTensor && each.rank.wrapped);
+      }))
+    return;
   if (!std::all_of(into.begin(), into.end(), [](const Alternative& each) {
         return each.kind == Kind::kTensor || each.kind == Kind::kHandle;
       }))
@@ -229,8 +237,7 @@ void DynamicOperators::store_at_places(const Activation& activation, const Instr
   put.name = "index_put_";
   put.args = {{"self", all.front().value}, {"indices", places->value}, {"values", stored->value}};
   if (places->name == kPlaces) {  // of no known dtype; a mask takes one number of any
-    const std::vector<Alternative> values = memory_.tensors(state, value(state, stored->value));
-    if (std::any_of(values.begin(), values.end(), [&](const Alternative& each) {
+    if (std::any_of(given.begin(), given.end(), [&](const Alternative& each) {
           return each.kind == Kind::kTensor && state.ranks.known(each.rank).min == 0;
         }))
       return;

@@ -24,5 +24,6 @@ class Attention(nn.Module):
         k[found] = new  #! ok
         k[same] = new  #! ok
         k[rows] = new  #! ok
+        k[found] = torch.finfo(k.dtype).min
         k = k.view(2, 4, 8, 16).to(q.dtype)
         return F.scaled_dot_product_attention(q, k, k)
