@@ -57,7 +57,9 @@ class Multihead(Case):
         self.assertEqual(found.pop(marked_line(PROGRAM.name, "other_q"))["rule"], OTHER)
         wide = found.pop(marked_line(PROGRAM.name, "wide_input"))
         self.assertEqual((wide["rule"], wide["level"], sinks(wide)), (MIXED, "error", [(API, role) for role in "kqv"]))
-        # A nested tensor has no sizes to read: nothing is said of wide_nested.
+        # A nested tensor has no sizes to read: what is called with its memory inside is found.
+        nested = found.pop(marked_line(PROGRAM.name, "wide_nested"))
+        self.assertEqual((nested["rule"], sinks(nested)), (OTHER, [("aten::mm", "a")]))
         self.assertEqual(found, {})
 
     def each(self, how, options):
