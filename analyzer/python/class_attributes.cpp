@@ -60,9 +60,7 @@ const ClassDefinition* holder(const ClassDefinition& of, const std::string& name
   }
   return nullptr;
 }
-}  // namespace
 
-namespace {
 // A flag that a base has otherwise goes by the class.
 bool overrides(const ClassDefinition& of, const std::string& name, const Modules& modules) {
   const std::vector<BaseClass>& bases = modules.bases(of);

@@ -2,6 +2,7 @@
 that end in `#! ok` only in the right one; lines keep their numbers. `# expect: RULE` marks where the wrong twin's finding
 has its place, `# run: EXPRESSION` says how truth.py runs it, `# breaks: SETTING, ...` under which precision settings the
 wrong twin hands a call what it refuses (the right twin: under none), `# missed: REASON` that dtype-lint does not find it,
+`# false alarm: REASON` that it finds something in the right twin as well, where `# falsely: RULE` says,
 `# fixed: yes` or `no` what --fix makes of the wrong twin (fixes_truth.py),
 `# packages: FOLDER` what is installed, `# ruled out: SETTING, ...` which settings the right
 twin's own code rules out: it is not run under these, and checked under the default ones, `# models: yes` that dtype-lint's models of libraries stand in for packages,
@@ -43,8 +44,10 @@ class Case:
         return "\n".join("" if re.search(rf"#! {other}\b", line) else line for line in self.text.split("\n"))
 
     def expected(self, which):
+        """What is found there: `# expect: RULE` in the wrong twin, and in both what is found `# falsely: RULE`."""
+        marks = "expect|falsely" if which == "bad" else "falsely"
         return sorted((number, rule) for number, line in enumerate(self.twin(which).split("\n"), 1)
-                      for rule in re.findall(r"# expect: ([a-z0-9-]+)", line) if which == "bad")
+                      for rule in re.findall(rf"# (?:{marks}): ([a-z0-9-]+)", line))
 
 
 class Example:
@@ -73,6 +76,6 @@ EXAMPLES = [
 
 
 def cases(names=()):
-    found = [Case(path) for folder in ("bugs", "constructs") for path in sorted((HERE / folder).glob("*.py"))]
+    found = [Case(path) for folder in ("alarms", "bugs", "constructs") for path in sorted((HERE / folder).glob("*.py"))]
     assert found, "no cases"
     return [each for each in found if not names or any(name in each.name for name in names)]
