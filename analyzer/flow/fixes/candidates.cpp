@@ -170,12 +170,17 @@ void Candidates::at_calls(bool only_guilty) {
       return is_moved_from(module_, *call.function, name, call.instruction->range, text_);
     };
     std::stable_partition(all.begin(), all.end(), [&](const Passed& each) { return is_guilty(call, each); });
+    // Where an operand is right and has a name, what else the call takes, as indices, says nothing of dtypes.
+    const bool has_right = is_sink && std::any_of(all.begin(), all.end(), [&](const Passed& each) {
+                             return each.is_right && !each.word.empty() && !moved(each.word);
+                           });
     for (const Passed& each : all) {
       const bool is_another = each.is_wide && !each.is_named && !is_guilty(call, each);
       if (!each.castable || each.is_right || is_another || (only_guilty && !is_guilty(call, each))) continue;
       std::vector<std::string> witnesses;
       for (const Passed& other : all) {
-        const bool named = &other != &each && !other.word.empty() && other.word != each.word;
+        const bool named = &other != &each && !other.word.empty() && other.word != each.word &&
+                           (other.is_right || !has_right);
         if (named && !other.is_wide && !moved(other.word)) add_once(witnesses, other.word);
       }
       for (const std::string& name : witnesses) {

@@ -180,7 +180,8 @@ class Joiner {
     std::optional<HeapObject> changed;
     for (const auto& [key, cell] : object->cells) {
       const bool is_asked_twice = std::any_of(cell.begin(), cell.end(), [&](const Alternative& each) {
-        return relation(each.symbols, side.guards, symbols_) >= SymbolSets::Relation::kCorrelated;
+        return symbols_.share(each.symbols, side.symbols) ||
+               relation(each.symbols, side.guards, symbols_) == SymbolSets::Relation::kContradict;
       });
       if (!is_asked_twice) continue;
       const Value left = tagged(cell, {&cell, &nothing}, side, false, symbols_);
