@@ -18,8 +18,7 @@ constexpr const char* kSince = " since origins were last switched on";
 const char* reason(std::uint32_t use) {
   if (use == kHasNoMemory)
     return "it stands for another tensor (traced, batched or nested); where torch.compile traced the call, "
-           "the "
-           "line is that which calls the compiled function";
+           "the line is that which calls the compiled function";
   return "it is older than the watching, or was made while that was off, or by code that is not watched";
 }
 

@@ -126,7 +126,7 @@ void Conversions::retype(const Activation& activation, const Instruction& instru
   const bool all_assumed = std::all_of(dtypes.begin(), dtypes.end(), [](const Alternative& each) {
     return each.kind == Kind::kDtype && each.assumed;
   });
-  how.as_made = is_named(Named::kMadeInDtype, instruction.name) && (!all_known || all_assumed);
+  const bool makes = is_named(Named::kMadeInDtype, instruction.name) && (!all_known || all_assumed);
   const bool is_made = known && makes_object(activation) && all_known && !is_half(dtypes[0].dtype);
   how.aim_at(target, state, ids_.in_round());
   for (const Alternative& each : target) {
@@ -136,7 +136,7 @@ void Conversions::retype(const Activation& activation, const Instruction& instru
     state.module_is_half = state.module_is_half || (to_half && module);
     const bool which = each.kind != Kind::kReference || target.single();  // of several places, one changes
     // What a constructor puts into a tensor of its own, `self.w.data = zeros(8)`, it is made of.
-    how.as_made = how.as_made || (is_made && each.kind == Kind::kHandle);
+    how.as_made = makes || (is_made && each.kind == Kind::kHandle);
     how.like = known && which ? dtypes[0] : Alternative::a_dtype(Dtype::kUndefined);
     retype_below(state, each, how);
     // Of modules that are taken in turn, and it is not known which they are.
