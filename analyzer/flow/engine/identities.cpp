@@ -1,5 +1,7 @@
 #include "analyzer/flow/engine/identities.h"
 
+#include <fmt/format.h>
+
 namespace dtype_guard::flow {
 
 std::size_t Identities::Hash::operator()(const Place& place) const {
@@ -56,6 +58,15 @@ SymbolSetId Identities::of_field(Nature nature, HeapId object, std::int64_t fiel
 
 SymbolSetId Identities::of_writer(Nature nature, HeapId object, std::uint32_t writer) {
   return choice(nature, object, &fields_, static_cast<int>(writer));
+}
+
+Value Identities::field_of_unknown(const Alternative& unknown, const std::string& name) {
+  const SymbolSetId of = unknown.symbols;
+  const bool of_setting = symbols_.rests_on(of, Nature::kSetting);
+  if (unknown.truth != Truth::kSymbol || (!of_setting && !symbols_.rests_on(of, Nature::kArgument)))
+    return Value::unknown(of);
+  const Nature nature = of_setting ? Nature::kSetting : Nature::kArgument;
+  return Value::unknown(question(nature, fmt::format("{} . {}", of, name)), Truth::kSymbol);
 }
 
 RankSymbol Identities::rank(ContextId context, const void* site, int sub) {

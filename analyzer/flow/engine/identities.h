@@ -49,6 +49,9 @@ class Identities {
   // What decides a field of an object, and whatever else one function writes along with it.
   SymbolSetId of_field(Nature nature, HeapId object, std::int64_t field);
   SymbolSetId of_writer(Nature nature, HeapId object, std::uint32_t writer);
+  // A field of what a root or a constructor is handed and nothing is known of: a question of its own, as a
+  // field of an object is. Of any other unknown a field hangs on whatever that does.
+  Value field_of_unknown(const Alternative& unknown, const std::string& name);
 
   RankSymbol rank(ContextId context, const void* site, int sub = 0);
 

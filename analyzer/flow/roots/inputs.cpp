@@ -253,7 +253,7 @@ Value Inputs::input(const Parameter& parameter, ContextId context, int position,
     state.put(id, std::move(names));
     return Value(Alternative::at(Kind::kObject, id));
   }
-  return by_reference(Value::unknown(own));
+  return by_reference(Value::unknown(own, Truth::kSymbol));
 }
 
 }  // namespace dtype_guard::flow

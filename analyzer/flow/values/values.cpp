@@ -157,10 +157,11 @@ Value::Value(std::vector<Alternative> alternatives) {
   set_ = SharedRow<Alternative>(alternatives);
 }
 
-Value Value::unknown(SymbolSetId symbols) {
+Value Value::unknown(SymbolSetId symbols, Truth truth) {
   Alternative out = Alternative::of(Alternative::Kind::kUnknown);
   out.uncertain = true;
   out.symbols = symbols;
+  out.truth = truth;
   return Value(out);
 }
 

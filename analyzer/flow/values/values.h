@@ -129,7 +129,7 @@ class Value {
   static Value of_sorted(std::span<const Alternative> alternatives) {
     return Value(SharedRow<Alternative>(alternatives));
   }
-  static Value unknown(SymbolSetId symbols = 0);
+  static Value unknown(SymbolSetId symbols = 0, Truth truth = Truth::kOther);
   static Value none() { return Value(Alternative::of(Alternative::Kind::kNone)); }
 
   bool is_bottom() const { return !set_; }

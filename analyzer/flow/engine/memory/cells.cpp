@@ -75,9 +75,7 @@ Value Memory::read(const State& state, const Location& location) {
   const SymbolSetId own = ids_.of_field(object->nature, known_by, location.key.id);
   if (!chosen) return Value::unknown(symbols_.unite(object->symbols, own));
   const SymbolSetId all = symbols_of_field(known_by, *object, location.key.id);
-  Alternative unset = *Value::unknown(all).single();
-  if (all == own) unset.truth = Truth::kSymbol;
-  return Value(unset);
+  return Value::unknown(all, all == own ? Truth::kSymbol : Truth::kOther);
 }
 
 Value Memory::read(const State& state, const Target& target) {

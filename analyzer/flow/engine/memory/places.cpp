@@ -73,6 +73,10 @@ void Memory::follow(const State& state, const Alternative& from, const Place::St
       return;
     case Kind::kNone:
       return;  // nothing lies behind a null pointer
+    case Kind::kUnknown:
+      if (!is_field) break;
+      out.direct = join(out.direct, ids_.field_of_unknown(from, step.field), symbols_);
+      return;
     default:
       break;
   }

@@ -30,9 +30,8 @@ Value Dictionaries::looked_up(const HeapObject& dictionary, HeapId id, const std
   const bool stands_for_true = truth(otherwise) == std::optional(true);
   const HeapId known_by = dictionary.original ? dictionary.original : id;
   const Key key = ids_.field(stands_for_true ? name + "=" : name);
-  Alternative out = *Value::unknown(ids_.of_field(Nature::kKeyword, known_by, key.id)).single();
-  out.truth = stands_for_true ? Truth::kOpposite : Truth::kSymbol;
-  return Value(out);
+  return Value::unknown(ids_.of_field(Nature::kKeyword, known_by, key.id),
+                        stands_for_true ? Truth::kOpposite : Truth::kSymbol);
 }
 
 // What stands under one of its keys, whichever: which of them, the key decides.
@@ -76,6 +75,7 @@ Value Dictionaries::attribute(const Activation& activation, const Instruction& i
   const Alternative* one = argument(state, instruction, 0).single();
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
   const std::string* name = text_of(activation, instruction);
+  if (one && name && one->kind == Kind::kUnknown) return ids_.field_of_unknown(*one, *name);
   const SymbolSetId open = questions_.asked(activation, instruction, state);
   if (!object || !name) return Value::unknown(open);
   const auto cell = object->cells.find(ids_.field(*name));
