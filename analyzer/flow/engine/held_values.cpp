@@ -100,8 +100,7 @@ void doubt_elements(State& state, const std::vector<Value>& elements) {
 Value left_under(const Value& value, SymbolSetId conditions, const SymbolSets& symbols) {
   const auto is_of_another = [&](const Alternative& each) {
     return is_held(each) && !each.elsewhere &&
-           (symbols.are_apart(each.symbols, conditions) ||
-            symbols.relation(each.symbols, conditions) == SymbolSets::Relation::kContradict);
+           symbols.relation(each.symbols, conditions) == SymbolSets::Relation::kContradict;
   };
   if (std::none_of(value.begin(), value.end(), is_of_another)) return value;
   std::vector<Alternative> out = value.alternatives();

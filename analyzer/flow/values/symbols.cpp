@@ -190,6 +190,13 @@ SymbolSets::Id SymbolSets::without_rounds(Id set) {
   return intern(std::move(out));
 }
 
+SymbolSets::Id SymbolSets::without(Id set, Id others) {
+  if (!share(set, others)) return set;
+  Set out = *sets_[set].set;
+  std::erase_if(out.entries, [&](const Entry& each) { return has(others, each.symbol); });
+  return intern(std::move(out));
+}
+
 bool SymbolSets::share(Id a, Id b) const {
   if (a == b) return a != 0;
   auto x = entries(a).begin();
@@ -231,12 +238,10 @@ bool SymbolSets::is_apart_from(Id set, Passage passage) const {
   return is_certain(passage) && std::binary_search(all.begin(), all.end(), other_way(passage));
 }
 
-bool SymbolSets::are_apart(Id a, Id b) const {
-  const std::vector<Passage>& passed = sets_[a].set->passages;
-  return std::any_of(passed.begin(), passed.end(), [&](Passage each) { return is_apart_from(b, each); });
-}
-
 SymbolSets::Relation SymbolSets::relation(Id a, Id b) const {
+  const std::vector<Passage>& passed = sets_[a].set->passages;
+  if (std::any_of(passed.begin(), passed.end(), [&](Passage each) { return is_apart_from(b, each); }))
+    return Relation::kContradict;
   const auto is_plain = [](const Entry& each) { return each.said <= Said::kDecides; };
   const bool together = (sets_[a].partners & sets_[b].natures) != 0;
   Effort::note(Effort::Of::kSymbol, entries(a).size() + entries(b).size());

@@ -41,7 +41,7 @@ class SymbolSets {
     kIndependent,
     kAgree,       // what they share they say alike
     kCorrelated,  // they share something, or may, and what each says of it is not known
-    kContradict,  // they are never both true
+    kContradict,  // they are never both true, or for certain behind opposite ways of one branch
   };
 
   // Before the symbol is first used; kAnswer where that is not said.
@@ -61,6 +61,7 @@ class SymbolSets {
   // The condition that the set's one symbol is true, or false; of several, that they decide.
   Id condition(Id set, bool is_true);
   Id without_rounds(Id set);
+  Id without(Id set, Id others);
   // Whether they have a symbol in common.
   bool share(Id a, Id b) const;
   // As conditions that were all met behind these branches.
@@ -69,8 +70,6 @@ class SymbolSets {
   // The ways that it is behind for certain; whether it is behind the other way of that one's branch.
   std::vector<Passage> ways(Id set) const;
   bool is_apart_from(Id set, Passage passage) const;
-  // Of conditions that were all met: for certain behind opposite ways of one branch.
-  bool are_apart(Id a, Id b) const;
   Relation relation(Id a, Id b) const;
   bool conflict(Id a, Id b) const { return relation(a, b) >= Relation::kCorrelated; }
 

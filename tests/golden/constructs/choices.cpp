@@ -202,7 +202,7 @@ void ok_half_or_brain(const Tensor& x, int version) {
 }
 void bad_half_and_brain(const Tensor& x, int version) {
   const auto dtype = version >= 80 ? at::kBFloat16 : at::kHalf;
-  const Tensor h = x.to(dtype);  // expect: attention-mixed-dtypes
+  const Tensor h = x.to(dtype);
   const Tensor w = at::ones({64}, at::kHalf);
   attend(h * w, h, h);  // expect: attention-implicit-promotion
 }

@@ -213,7 +213,9 @@ void Conversions::doubt_plain_members(State& state, HeapId module) {
 bool Conversions::one_on_each_path(const Value& member) {
   for (const Alternative& a : member) {
     for (const Alternative& b : member) {
-      if (&a != &b && (a.elsewhere || b.elsewhere || !symbols_.are_apart(a.symbols, b.symbols))) return false;
+      if (&a == &b) continue;
+      const bool are_apart = symbols_.relation(a.symbols, b.symbols) == SymbolSets::Relation::kContradict;
+      if (a.elsewhere || b.elsewhere || !are_apart) return false;
     }
   }
   return true;

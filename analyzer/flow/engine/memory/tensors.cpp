@@ -18,8 +18,7 @@ void add(std::vector<Alternative>& out, const Alternative& each) {
 
 bool are_never_together(const Alternative& handle, const Alternative& held, const SymbolSets& symbols) {
   return handle.kind == Kind::kHandle && held.kind == Kind::kTensor && !handle.elsewhere && !held.elsewhere &&
-         (symbols.are_apart(handle.symbols, held.symbols) ||
-          symbols.relation(handle.symbols, held.symbols) == SymbolSets::Relation::kContradict);
+         symbols.relation(handle.symbols, held.symbols) == SymbolSets::Relation::kContradict;
 }
 
 Alternative unknown(const Alternative& from) {
