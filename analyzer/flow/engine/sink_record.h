@@ -34,6 +34,7 @@ struct SinkRecord {
   Guards guards;  // passed on the way to the call
   bool others_are_guessed = false;
   bool makes_bias = false;  // of a layer: what it gives is added to attention scores
+  bool must_suit = false;   // of a layer: what it gives meets half operands in a call that wants them equal
   std::vector<PassedTest> tests;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "analyzer/flow/engine/uses_of_layers.h"
 #include "rules/contracts/roles.h"
 
 namespace dtype_guard::flow {
@@ -92,11 +93,14 @@ std::vector<SinkRecord> SinkRecords::all(const SymbolSets& symbols, const MarkOf
     if (own && symbols.has(marks_of_attention_, *own)) out.push_back(record);
   }
   const auto is_mask = [](const SinkOperand& each) { return role_kind(each.role) == RoleKind::kMask; };
+  std::vector<MarkedLayer> layers;
   for (SinkRecord& record : out) {
     const auto own = record.place == SinkPlace::kLayer ? mark(record) : std::nullopt;
     record.makes_bias =
         own && (symbols.has(marks_of_attention_, *own) || arrives(*own, out, symbols, is_mask));
+    if (own) layers.push_back({&record, *own});
   }
+  note_layers_that_must_suit(layers, out, symbols);
   const auto any = [](const SinkOperand&) { return true; };
   const bool has_calls = std::any_of(out.begin(), out.end(),
                                      [](const SinkRecord& each) { return each.place == SinkPlace::kCall; });

@@ -65,6 +65,7 @@ bool is_refused_unasked(const Defect& defect) {
   if (is_of_attention_code(defect.alternative.lineage)) return true;
   if (origin->kind == Origin::Kind::kPromotion && met_what_was_cast(*origin, *defect.origins)) return false;
   if (origin->kind == Origin::Kind::kPromotion && origin->widens_half()) return true;
+  if (defect.record->must_suit) return !defect.alternative.assumed;
   // Positions that a few layers make a bias of: what these give must suit the scores, so they are not kept
   // wide.
   if (defect.record->makes_bias && !origin->widens_half()) return !defect.alternative.assumed;

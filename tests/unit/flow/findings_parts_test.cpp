@@ -109,6 +109,7 @@ TEST_CASE_METHOD(Indexed, "finding collector: a sink's place is that of the reco
                                {},
                                false,
                                false,
+                               false,
                                {}},
                               "q");
   CHECK(sink.role == "q");

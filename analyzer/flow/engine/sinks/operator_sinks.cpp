@@ -129,10 +129,16 @@ Value marked_by_layers(const Value& result, const std::vector<Input>& inputs, Sy
   for (Alternative& each : all) each.products = symbols.unite(each.products, marks);
   return Value(std::move(all));
 }
+
+Value unmarked(const Value& result, SymbolSetId marks, SymbolSets& symbols) {
+  std::vector<Alternative> all = result.alternatives();
+  for (Alternative& each : all) each.products = symbols.without(each.products, marks);
+  return Value(std::move(all));
+}
 }  // namespace
 
 // What comes of a product or store carries its mark, by which it is known when it turns out to be part of
-// attention. A product's own replaces what its inputs had.
+// attention. A product's own replaces what its inputs had. A cast takes what a layer gives whatever it is.
 Value Sinks::marked(const Activation& activation, const Instruction& instruction, const Operator& op,
                     const std::vector<Input>& inputs, ContextId at, const Value& result) {
   if (layer_contract(op)) {
@@ -140,6 +146,7 @@ Value Sinks::marked(const Activation& activation, const Instruction& instruction
     const SymbolSetId mark = own ? symbols_.of(*own) : 0;
     return marked_by_layers(result, inputs, mark, effects_.sinks().marks_of_layers(), symbols_);
   }
+  if (op.result == ResultRule::kCast) return unmarked(result, effects_.sinks().marks_of_layers(), symbols_);
   const bool store = store_contract(op) != nullptr;
   if (!store && !product_contract(op.name, instruction, activation.info)) return result;
   const SymbolSetId mark = ids_.symbol(activation.context, &instruction, kOperatorMark);

@@ -1,0 +1,71 @@
+#include "analyzer/flow/engine/uses_of_layers.h"
+
+#include <algorithm>
+
+#include "analyzer/flow/operators/contractions.h"
+#include "rules/contracts/roles.h"
+
+namespace dtype_guard::flow {
+namespace {
+bool is_wide(const Alternative& each) {
+  return each.kind == Alternative::Kind::kTensor && is_floating(each.dtype) && !is_half(each.dtype);
+}
+
+// Of operands like these all must be of one dtype.
+bool is_input(const SinkRecord& call, const SinkOperand& operand) {
+  const bool is_one = role_kind(operand.role) == RoleKind::kInput || is_product(*call.api);
+  return is_one && !operand.alternatives.empty();
+}
+
+template <typename Wanted>
+bool all_of(const SinkOperand& operand, const Wanted& wanted) {
+  return std::all_of(operand.alternatives.begin(), operand.alternatives.end(), wanted);
+}
+
+class Uses {
+ public:
+  Uses(const std::vector<MarkedLayer>& layers, const SymbolSets& symbols)
+      : layers_(layers), symbols_(symbols) {}
+
+  bool must_suit(SymbolSets::Symbol mark, const SinkRecord& call) const {
+    const auto& all = call.operands;
+    const bool arrives = std::any_of(all.begin(), all.end(), [&](const SinkOperand& operand) {
+      return is_input(call, operand) &&
+             all_of(operand, [&](const Alternative& each) { return symbols_.has(each.products, mark); });
+    });
+    return arrives && std::any_of(all.begin(), all.end(), [&](const SinkOperand& operand) {
+             return is_input(call, operand) &&
+                    all_of(operand, [&](const Alternative& each) { return is_half_beside(each); });
+           });
+  }
+
+ private:
+  // What a layer with a wide input gives is of the dtype that is in question.
+  bool is_half_beside(const Alternative& each) const {
+    if (each.kind != Alternative::Kind::kTensor || !is_half(each.dtype)) return false;
+    return std::none_of(layers_.begin(), layers_.end(), [&](const MarkedLayer& layer) {
+      return symbols_.has(each.products, layer.mark) && takes_wide(*layer.record);
+    });
+  }
+
+  static bool takes_wide(const SinkRecord& layer) {
+    const std::vector<Alternative>& given = layer.operands.front().alternatives;
+    return std::any_of(given.begin(), given.end(), is_wide);
+  }
+
+  const std::vector<MarkedLayer>& layers_;
+  const SymbolSets& symbols_;
+};
+}  // namespace
+
+void note_layers_that_must_suit(const std::vector<MarkedLayer>& layers, const std::vector<SinkRecord>& calls,
+                                const SymbolSets& symbols) {
+  const Uses uses(layers, symbols);
+  for (const MarkedLayer& layer : layers) {
+    layer.record->must_suit = std::any_of(calls.begin(), calls.end(), [&](const SinkRecord& call) {
+      return call.place == SinkPlace::kCall && uses.must_suit(layer.mark, call);
+    });
+  }
+}
+
+}  // namespace dtype_guard::flow
