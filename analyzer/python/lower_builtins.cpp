@@ -187,6 +187,10 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
     return builder_.load(std::move(place));
   }
   if (tests.contains(name)) {
+    const auto field = name == "hasattr" && arguments.size() == 2 ? literal(arguments[1].node) : std::nullopt;
+    if (field)
+      return builder_.op("attribute_has",
+                         {{"self", value(arguments[0].node)}, {"index", builder_.constant(*field)}});
     const std::string kind = kind_asked(name, arguments);
     if (!kind.empty()) return builder_.op("python::is_" + kind, {{"", value(arguments[0].node)}});
     if (const ClassDefinition* of = class_asked(name, arguments))

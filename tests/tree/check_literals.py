@@ -31,7 +31,7 @@ WORDS = set("""
 eq ne lt le gt ge logical_and logical_or logical_not defined has_value is_floating_point length
 dict_get dict_has dict_pop function method constructor destructor lambda
 tensor tensor_list optional_tensor object options other dict_update subscript slice part new_dimension index store_element assign_object copy_of
-deep_copy_of attribute_get take_layers
+deep_copy_of attribute_get attribute_has take_layers
 may_hold spelt pointer_cast dtype_named descriptor_dtype default_dtype autocast_ autocast_dtype autocast_enabled
 augmented:: installed:: number:: object_of:: @overridden is_tensor is_other_object values at key places undecided conversion results
 module buffer parameter attribute member number on like call cast branch load

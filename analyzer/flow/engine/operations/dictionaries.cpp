@@ -70,22 +70,29 @@ Key Dictionaries::named_by(const HeapObject& object, const Value& text) const {
   return {Key::Kind::kAny, 0};
 }
 
-// Of an object that is known to have it; another may have got it elsewhere.
+// Of an object that is known to have it; another may have got it elsewhere. Whether an unknown one has a
+// field hangs on what that field is.
 Value Dictionaries::attribute(const Activation& activation, const Instruction& instruction, State& state) {
+  const bool asks = instruction.name == "attribute_has";
   const Alternative* one = argument(state, instruction, 0).single();
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
   const std::string* name = text_of(activation, instruction);
-  if (one && name && one->kind == Kind::kUnknown) return ids_.field_of_unknown(*one, *name);
+  if (one && name && one->kind == Kind::kUnknown) {
+    const Value field = ids_.field_of_unknown(*one, *name);
+    return asks ? Value::unknown(field.single()->symbols) : field;
+  }
   const SymbolSetId open = questions_.asked(activation, instruction, state);
   if (!object || !name) return Value::unknown(open);
   const auto cell = object->cells.find(ids_.field(*name));
-  return cell == object->cells.end() ? Value::unknown(open) : cell->second;
+  if (cell == object->cells.end()) return Value::unknown(open);
+  if (!asks) return cell->second;
+  return object->may_be_shorter ? Value::unknown(open) : Value(Alternative::boolean(true));
 }
 
 std::optional<Value> Dictionaries::dictionary_operation(const Activation& activation,
                                                         const Instruction& instruction, State& state) {
   const std::string& what = instruction.name;
-  if (what == "attribute_get") return attribute(activation, instruction, state);
+  if (what == "attribute_get" || what == "attribute_has") return attribute(activation, instruction, state);
   const bool takes = what == "dict_pop", asks = what == "dict_has";
   if (what != "dict_get" && !takes && !asks) return std::nullopt;
   const SymbolSetId open = questions_.asked(activation, instruction, state);
