@@ -192,6 +192,7 @@ DefectOptions Pass::how_to_judge(const Engine& engine, std::uint32_t root) const
   how.named_by_user = options_.settings_named_by_user;
   how.module_is_half = engine.converted_to_half() || (!is_main && is_half(setting_.parameters));
   how.closed = is_main;
+  how.root = root;
   how.device = options_.device;
   how.torch_version = torch_version_;
   return how;

@@ -5,6 +5,7 @@
 
 #include "analyzer/flow/operators/contractions.h"
 #include "analyzer/flow/queries/answering_callers.h"
+#include "analyzer/flow/queries/autocast_of_callers.h"
 #include "analyzer/flow/queries/checked_operands.h"
 #include "analyzer/flow/queries/stated_dtypes.h"
 #include "rules/contracts/roles.h"
@@ -46,6 +47,11 @@ class Search {
         });
     for (const SinkOperand& arrived : record_.operands) check(arrived);
     for (const SinkOperand& arrived : record_.operands) compare_siblings(arrived);
+    const bool is_recast = recasts || record_.place == SinkPlace::kLayer;
+    if (is_recast && !defects_.empty() && is_called_under_autocast(options_.root, program_)) {
+      only_possible_ = true;
+      for (Defect& each : defects_) each.definite = false;
+    }
     for (const std::size_t each : certainly_slow_) prefer_certain(defects_[each]);
     if (record_.others_are_guessed)
       std::erase_if(defects_, [&](const Defect& each) { return rests_on_guess(each); });

@@ -34,6 +34,7 @@ struct DefectOptions {
   bool named_by_user = false;  // the setting is evidence by itself
   bool module_is_half = false;
   bool closed = false;  // the root is main: nothing was assumed
+  std::uint32_t root = 0;
   std::string_view device;
   std::string_view torch_version;
 };
