@@ -63,7 +63,8 @@ void note_layers_that_must_suit(const std::vector<MarkedLayer>& layers, const st
   const Uses uses(layers, symbols);
   for (const MarkedLayer& layer : layers) {
     layer.record->must_suit = std::any_of(calls.begin(), calls.end(), [&](const SinkRecord& call) {
-      return call.place == SinkPlace::kCall && uses.must_suit(layer.mark, call);
+      // Under autocast the call makes its operands equal.
+      return call.place == SinkPlace::kCall && !call.autocast.may_be_on && uses.must_suit(layer.mark, call);
     });
   }
 }
