@@ -5,6 +5,7 @@
 #include <cctype>
 
 #include "analyzer/flow/ir/module_code.h"
+#include "analyzer/python/class_constants.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -162,11 +163,10 @@ std::optional<ValueId> FunctionLowering::class_attribute(const Node& node) {
         return each.get() != has && each->attributes.contains(name);
       }))
     return std::nullopt;
-  std::set<std::string> libraries;
-  unit_.modules().library_bases(of, libraries);
-  if (std::any_of(libraries.begin(), libraries.end(),
-                  [](const std::string& each) { return each.starts_with("enum."); }))
-    return std::nullopt;
+  if (is_enumeration(of, unit_.modules())) {
+    const auto member = member_of(of, name, unit_.modules());
+    return member ? std::optional(builder_.constant(*member)) : std::nullopt;
+  }
   const auto known = class_value(has->attributes.find(name)->second, *has->file);
   if (!known) return std::nullopt;
   return builder_.op(std::string(kOfClass) + of.qualified,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analyzer/python/class_constants.h"
 #include "analyzer/python/function_lowering.h"
 #include "analyzer/python/kept_fields.h"
 
@@ -181,6 +182,11 @@ void FileLowering::note_class(const ClassDefinition& definition) {
   }
   for (const std::string& each : class_attribute_names(definition, unit_.modules()))
     facts.settable.emplace_back().name = each;
+  for (const std::string& each : class_constant_names(definition)) {
+    const bool is_new = std::none_of(facts.settable.begin(), facts.settable.end(),
+                                     [&](const Parameter& known) { return known.name == each; });
+    if (is_new) facts.settable.emplace_back().name = each;
+  }
   facts.placeholders = placeholders_of(definition);
   const bool known = std::any_of(unit_.module().classes.begin(), unit_.module().classes.end(),
                                  [&](const ClassFacts& each) { return each.name == facts.name; });

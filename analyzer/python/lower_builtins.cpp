@@ -149,7 +149,8 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
                                                       "min",   "filter", "format", "input", "frozenset"};
   const auto number = [&](Dtype dtype) {
     Arguments from = {{"dtype", dtype_constant(dtype)}};
-    for (const Given& each : arguments) from.push_back({"", value(each.node)});
+    const bool counts = name == "len" && arguments.size() == 1;
+    for (const Given& each : arguments) from.push_back({counts ? "length" : "", value(each.node)});
     return builder_.value(Op::kAlloc, "number", std::move(from));
   };
   if (const auto out = asked_of_dtypes(name, arguments)) return *out;

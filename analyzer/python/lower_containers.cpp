@@ -104,8 +104,11 @@ std::optional<ValueId> FunctionLowering::container_method(const std::string& nam
   }
   if (!arguments.empty()) return std::nullopt;
   if (name == "values" || name == "children") return list_of(any_of(container));
-  if (name == "items" || name == "named_children")
-    return list_of(builder_.value(Op::kPack, "", {{"", builder_.unknown()}, {"", any_of(container)}}));
+  if (name == "items" || name == "named_children") {
+    const ValueId element = any_of(container);
+    const ValueId key = builder_.op("python::key_of", {{"", element}});
+    return list_of(builder_.value(Op::kPack, "", {{"", key}, {"", element}}));
+  }
   return std::nullopt;
 }
 
@@ -118,10 +121,19 @@ ValueId FunctionLowering::parameters_of(const Node& iterable) {
   return builder_.op(std::string(name_of(Named::kListsParameters)), {{"", value(function.field("object"))}});
 }
 
+// What `iter(x)` goes through, where x has a name.
+static Node iterated(const Node& call) {
+  const bool is_iter = call.is("call") && call.field("function").text() == "iter";
+  const std::vector<Node> all = is_iter ? call.field("arguments").children() : std::vector<Node>();
+  const bool is_named = all.size() == 1 && (all[0].is("identifier") || all[0].is("attribute"));
+  return is_named ? all[0] : Node();
+}
+
 // reversed(x), iter(x), sorted(x): the same things, in an order that is not followed.
 std::optional<ValueId> FunctionLowering::of_iterable(const std::string& name,
                                                      const std::vector<Given>& arguments) {
   if (arguments.empty() || !arguments[0].name.empty()) return std::nullopt;
+  if (const auto list = name == "next" ? iterated(arguments[0].node) : Node()) return element(value(list), 0);
   if (name == "next") return any_of(parameters_of(arguments[0].node));
   if (name == "iter") return list_of(any_of(value(arguments[0].node)));
   if (name == "reversed" || name == "sorted") return list_of(any_of(value(arguments[0].node)));

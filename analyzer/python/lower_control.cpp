@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyzer/python/counted_rounds.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -10,9 +11,6 @@ namespace dtype_guard::python {
 using namespace flow;
 
 namespace {
-constexpr std::size_t kMaxUnrolled = 8;
-constexpr std::size_t kMaxCopies = 64;  // of what stands in unrolled loops in one another
-
 bool is_type_checking(const Node& condition) { return condition.text().ends_with("TYPE_CHECKING"); }
 // `__name__ == "__main__"`, either way round.
 bool is_main_guard(const Node& condition) {
@@ -117,6 +115,13 @@ ValueId FunctionLowering::element_in_turn(std::string_view name, const std::vect
   if (std::any_of(arguments.begin(), arguments.end(), spreads))
     return name == "zip" && lists.size() == 1 ? list_of(any_of(any_of(lists[0]))) : builder_.unknown();
   Arguments parts;
+  if (name == "enumerate" && lists.size() == 1 && arguments[0].name.empty()) {
+    const ValueId element = any_of(lists[0]);
+    // Which number it is goes with which element it is.
+    const ValueId number =
+        builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}, {"of", element}});
+    return builder_.value(Op::kPack, "", {{"", number}, {"", element}});
+  }
   if (name == "enumerate") parts.push_back({"", counted_number()});
   for (std::size_t i = 0; i < lists.size() && (name == "zip" || i == 0); ++i) {
     if (arguments[i].name.empty()) parts.push_back({"", any_of(lists[i])});
@@ -126,6 +131,23 @@ ValueId FunctionLowering::element_in_turn(std::string_view name, const std::vect
 
 void FunctionLowering::loop_over(const Node& target, const Node& iterable,
                                  const std::function<void()>& body) {
+  if (const auto numbers = counted_rounds(iterable, copies_); !numbers.empty() && !knows("range")) {
+    const BlockId after = builder_.block();
+    const std::size_t outside = std::exchange(copies_, copies_ * numbers.size());
+    for (const std::int64_t number : numbers) {
+      const BlockId next = builder_.block();
+      assign(target, builder_.constant(number));
+      loops_.push_back({next, after, contexts_.size()});
+      body();
+      loops_.pop_back();
+      builder_.jump(next);
+      builder_.enter(next);
+    }
+    copies_ = outside;
+    builder_.jump(after);
+    builder_.enter(after);
+    return;
+  }
   if (const auto all = rounds(iterable)) {
     const BlockId after = builder_.block();
     const bool counts = iterable.is("call") && iterable.field("function").text() == "enumerate";

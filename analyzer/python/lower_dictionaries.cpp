@@ -154,13 +154,13 @@ std::optional<ValueId> FunctionLowering::updated(const std::string& method, Valu
 // d.get(k, otherwise) and d.pop(k, otherwise), where no class in sight has such a method.
 std::optional<ValueId> FunctionLowering::looked_up(const std::string& method, ValueId dictionary,
                                                    const std::vector<Given>& arguments) {
-  const bool takes = method == "pop";
-  if ((!takes && method != "get") || arguments.empty() || arguments.size() > 2 ||
+  const bool takes = method == "pop", leaves = method == "setdefault";
+  if ((!takes && !leaves && method != "get") || arguments.empty() || arguments.size() > 2 ||
       unit_.is_project_method(method))
     return std::nullopt;
   const auto key = literal(arguments[0].node);
   if (!key) {
-    if (takes) return std::nullopt;
+    if (takes || leaves) return std::nullopt;
     Arguments asked = {{"self", dictionary}, {"any", builder_.constant(true)}};
     add_key(arguments[0].node, asked);
     const ValueId held = builder_.op("subscript", std::move(asked));
@@ -169,7 +169,11 @@ std::optional<ValueId> FunctionLowering::looked_up(const std::string& method, Va
   }
   Arguments asked = {{"self", dictionary}, {"index", builder_.constant(*key)}};
   if (arguments.size() == 2) asked.push_back({"default", callable(arguments[1].node)});
-  return builder_.op(takes ? "dict_pop" : "dict_get", std::move(asked));
+  const ValueId held = builder_.op(takes ? "dict_pop" : "dict_get", std::move(asked));
+  if (leaves)  // what was there, or was given, is there from now on
+    builder_.op("store_element",
+                {{"self", dictionary}, {"index", builder_.constant(*key)}, {"values", held}});
+  return held;
 }
 
 // Lists and comparisons do, whatever is compared: a mask, or True, which is one too; and what has sizes.

@@ -5,6 +5,7 @@
 #include <map>
 #include <unordered_map>
 
+#include "analyzer/python/counted_rounds.h"
 #include "analyzer/python/function_lowering.h"
 #include "analyzer/python/told_numbers.h"
 #include "rules/operators/library_names.h"
@@ -159,7 +160,7 @@ ValueId FunctionLowering::entity_value(const Entity& entity) {
     if (entity.name == "math.pi" || entity.name == "math.inf" || entity.name == "math.e" ||
         entity.name == "torch.pi" || entity.name == "torch.inf" || entity.name == "math.nan" ||
         entity.name == "torch.nan")
-      return builder_.constant(1.0);
+      return builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kFloat64)}});
   }
   if (entity.kind == Entity::Kind::kValue) return global_value(entity);
   if (entity.kind == Entity::Kind::kChoice)
@@ -200,6 +201,7 @@ ValueId FunctionLowering::attribute(const Node& node) {
   if (!own) {
     if (name == "dtype") return builder_.value(Op::kDtypeOf, object);
     if (name == "shape") return builder_.op("sizes", {{"self", object}});
+    if (name == "itemsize") return builder_.op(name, {{"self", object}});
     if (name == "ndim") return builder_.op("dim", {{"self", object}});
     if (name == "is_cuda") return builder_.op("is_cuda", {{"self", object}});
     if (name == "T" || name == "mT" || name == "H" || name == "mH")
@@ -354,14 +356,14 @@ ValueId FunctionLowering::display(const Node& node) {
 ValueId FunctionLowering::comprehension(const Node& node) {
   const Node body = node.field("body");
   std::vector<Node> clauses;
-  bool filtered = false;
+  std::vector<Node> filters;
   for (const Node& each : node.children()) {
     if (each.is("for_in_clause")) clauses.push_back(each);
-    filtered = filtered || each.is("if_clause");
+    if (each.is("if_clause")) filters.push_back(each.child(0));
   }
-  if (clauses.size() != 1 || filtered) return builder_.unknown();
+  if (clauses.size() != 1 || filters.size() > 1) return builder_.unknown();
   const Node over = clauses[0].field("right");
-  if (rounds(over)) {
+  if (filters.empty() && (rounds(over) || (!counted_rounds(over, copies_).empty() && !knows("range")))) {
     Arguments all;
     loop_over(clauses[0].field("left"), over, [&] { all.push_back({"", value(body)}); });
     return builder_.value(Op::kPack, "", std::move(all));
@@ -371,7 +373,13 @@ ValueId FunctionLowering::comprehension(const Node& node) {
     Place place;
     place.base = made;
     place.path.push_back({Place::Step::Kind::kAnyCell, "", 0});
+    const BlockId yes = builder_.block(), no = builder_.block();
+    if (!filters.empty()) builder_.branch(test(filters.front()), yes, no);
+    if (!filters.empty()) builder_.enter(yes);
     builder_.store(std::move(place), value(body));
+    if (filters.empty()) return;
+    builder_.jump(no);
+    builder_.enter(no);
   });
   return made;
 }

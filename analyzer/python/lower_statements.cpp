@@ -76,6 +76,11 @@ void FunctionLowering::statement(const Node& node) {
       const Node key = each.is("subscript") ? each.field("subscript") : Node();
       if (const auto name = literal(key))
         builder_.op("dict_pop", {{"self", value(each.field("value"))}, {"index", builder_.constant(*name)}});
+      const bool is_one = key && each.children("subscript").size() == 1 && !key.is("slice");
+      if (is_one && !literal(key)) {
+        const ValueId list = value(each.field("value"));
+        builder_.value(Op::kCall, std::string(kAttributeCall) + "pop", {{"", list}, {"", value(key)}});
+      }
     }
   }
 }

@@ -256,16 +256,16 @@ std::optional<ValueId> FunctionLowering::special_function(const std::string& nam
   if (name == "torch.nn.Parameter" || name == "torch.nn.parameter.Parameter")
     return builder_.op("parameter", {{"self", first()}});
   if (name == "torch.finfo" || name == "torch.iinfo") {
-    const bool floating = name == "torch.finfo";
-    first();
+    const ValueId of = first();
     const ValueId limits = builder_.value(Op::kObject, name, {});
-    for (const char* each : {"min", "max", "eps", "tiny", "smallest_normal"}) {
-      const ValueId dtype = dtype_constant(floating ? Dtype::kFloat64 : Dtype::kInt64);
-      Place place;
-      place.base = limits;
-      place.path.push_back({Place::Step::Kind::kField, each, 0});
-      builder_.store(std::move(place), builder_.value(Op::kAlloc, "number", {{"dtype", dtype}}));
-    }
+    const auto store_limit = [&](const char* field, ValueId number) {
+      builder_.store({0, limits, {{Place::Step::Kind::kField, field, 0}}}, number);
+    };
+    const ValueId dtype = dtype_constant(name == "torch.finfo" ? Dtype::kFloat64 : Dtype::kInt64);
+    for (const char* each : {"min", "max", "eps", "tiny", "smallest_normal"})
+      store_limit(each, builder_.value(Op::kAlloc, "number", {{"dtype", dtype}}));
+    const ValueId bytes = builder_.op("itemsize", {{"self", of}});
+    store_limit("bits", builder_.op("mul", {{"self", bytes}, {"other", builder_.constant(std::int64_t{8})}}));
     return limits;
   }
   if (name.starts_with("math.")) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/flow/ir/list_or_none.h"
+#include "analyzer/python/class_constants.h"
 #include "analyzer/python/function_lowering.h"
 #include "analyzer/python/signatures.h"
 
@@ -94,7 +95,7 @@ void by_default(const Node& given, Parameter& out) {
       out.type = "int";
     }
   } else if (kind == "float") {
-    out.default_value = 1.0;
+    out.default_value = std::strtod(std::string(text).c_str(), nullptr);
     if (out.kind == ParameterKind::kOther && out.type.empty()) {
       out.kind = ParameterKind::kNumber;
       out.type = "float";
@@ -127,6 +128,8 @@ Parameter describe_parameter(const FunctionDefinition& function, const Node& nod
   const Node given = node.field("value");
   const bool optional = type && by_annotation(type, *function.file, modules, out);
   if (given) by_default(given, out);
+  if (const auto member = given.is("attribute") ? named_member(given, *function.file, modules) : std::nullopt)
+    out.default_value = *member;
   const bool absent = out.default_value && std::holds_alternative<flow::None>(*out.default_value);
   // `cache: Cache | None`: None is as good as left out.
   if (optional && !given && out.kind == ParameterKind::kObject) out.default_value = flow::None{};

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "analyzer/flow/engine/known_values.h"
 #include "analyzer/flow/engine/speculation.h"
 
 namespace dtype_guard::flow {
@@ -35,7 +36,7 @@ Value constant(const Constant& constant, Effects& effects) {
     Value operator()(None) const { return Value::none(); }
     Value operator()(bool value) const { return Value(Alternative::boolean(value)); }
     Value operator()(std::int64_t value) const { return Value(Alternative::integer(value)); }
-    Value operator()(double) const { return Value(Alternative::real()); }
+    Value operator()(double value) const { return Value(real_number(value)); }
     Value operator()(const std::string& value) const { return Value(Alternative::text(value)); }
     Value operator()(Dtype value) const { return Value(Alternative::a_dtype(value)); }
   };

@@ -121,7 +121,7 @@ Comparison Questions::comparison(const Instruction& condition, bool taken, const
     return {};
   for (const std::size_t side : {0U, 1U}) {
     const Alternative* one = argument(state, condition, side).single();
-    const bool is_constant = one && one->has_number && !one->symbols;
+    const bool is_constant = one && one->has_number && !one->symbols && one->dtype != Dtype::kFloat64;
     const SymbolSetId of = symbols_of(argument(state, condition, 1 - side), symbols_);
     if (is_constant && of) return {of, one->number, equal == taken};
   }

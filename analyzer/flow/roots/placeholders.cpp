@@ -15,6 +15,12 @@ bool is_placeholder(const Alternative& each) {
   return !each.symbols && (each.kind == Kind::kNone || (each.kind == Kind::kBool && each.has_number));
 }
 
+// One that a constructor leaves empty is there to be filled.
+bool is_empty_list(const HeapObject& object) {
+  const bool is_list = object.kind == HeapObject::Kind::kContainer || object.type == kDictionary;
+  return is_list && object.cells.empty() && object.rest.is_bottom() && !object.is_input;
+}
+
 Value an_open_flag(SymbolSetId own) {
   Alternative out = Alternative::boolean(std::nullopt);
   out.symbols = own;
@@ -99,6 +105,7 @@ void OtherMethods::fill_placeholders(State& state, const std::vector<Value>& arg
   };
   for (const HeapId id : begun.objects) {
     const HeapObject& object = *begun.state.find(id);
+    if (is_empty_list(object)) state.change(id).may_be_shorter = true;
     if (object.type.empty() || object.kind != HeapObject::Kind::kInstance) continue;
     for (const std::string& field : program_.fields.placeholders(object.type)) {
       const Key key = ids_.field(field);

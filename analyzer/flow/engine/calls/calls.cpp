@@ -6,6 +6,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/calls/held_function.h"
+#include "analyzer/flow/engine/calls/list_methods.h"
 #include "analyzer/flow/engine/held_values.h"
 #include "analyzer/flow/ir/registered_names.h"
 #include "analyzer/flow/operators/registered_operators.h"
@@ -131,12 +132,16 @@ std::optional<Value> Calls::result_of(std::uint32_t function, const Activation& 
 }
 
 bool Calls::call_instruction(Activation& activation, const Instruction& instruction, State& state) {
-  const Callees callees = callees_of(activation, instruction, state);
-  const Value& given = callees.given;
   const auto set = [&](Value result) {
     if (instruction.result) state.values.change(instruction.result) = std::move(result);
     return true;
   };
+  if (instruction.name.starts_with(kAttributeCall)) {
+    if (auto of_list = list_method(instruction, state, memory_, registrations_, symbols_, ids_))
+      return set(*std::move(of_list));
+  }
+  const Callees callees = callees_of(activation, instruction, state);
+  const Value& given = callees.given;
   const bool is_lost = callees.functions.empty() && !callees.is_given();
   (is_lost ? calls_.lost : calls_.followed).insert(&instruction);
   if (callees.is_given()) return set(given);

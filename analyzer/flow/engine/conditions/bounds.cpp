@@ -22,7 +22,8 @@ Bounds bounds(const Activation& activation, const State& state, ValueId id, int 
   }
   if (definition->op != Op::kOperator) {  // a variable: where what it holds was computed, if that was here
     const Alternative* one = value(state, id).single();
-    if (one && one->kind == Kind::kNumber && one->has_number) return {one->number, one->number};
+    const bool is_whole = one && one->kind == Kind::kNumber && one->dtype == Dtype::kInt64;
+    if (is_whole && one->has_number) return {one->number, one->number};
     const bool is_own = one && one->kind == Kind::kNumber && one->source &&
                         one->context == activation.context && one->source != id;
     return is_own ? bounds(activation, state, one->source, depth + 1) : Bounds{};

@@ -24,6 +24,7 @@ class Conditions {
       : program_(program),
         index_(program.functions),
         symbols_(names.symbols),
+        ids_(names.ids),
         effects_(effects),
         memory_(memory),
         evaluator_(evaluator) {}
@@ -60,6 +61,7 @@ class Conditions {
   const Program& program_;
   const FunctionIndex& index_;
   SymbolSets& symbols_;
+  const Identities& ids_;
   Effects& effects_;
   Memory& memory_;
   Evaluator& evaluator_;

@@ -8,6 +8,7 @@
 #include "analyzer/flow/engine/conditions/conditions.h"
 #include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/known_values.h"
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/values/ranks.h"
 #include "rules/operators/library_names.h"
@@ -96,7 +97,7 @@ void Conditions::pass_without(const Activation& activation, State& state,
 bool Conditions::refine(const Activation& activation, State& state, ValueId condition, bool wanted,
                         int depth) {
   const Value known = value(state, condition);
-  if (const auto now = truth(known)) return *now == wanted;
+  if (const auto now = truth(known, state, ids_)) return *now == wanted;
   const Instruction* definition = activation.info.definition(condition);
   if (depth > kMaxWalk || !definition) return true;
   if (depth == 0) doubt_lists(activation, state, condition, 0);
@@ -119,7 +120,7 @@ bool Conditions::refine(const Activation& activation, State& state, ValueId cond
       ValueId last = 0;
       for (const Argument& each : joined->args) {
         if (all && !refine(activation, state, each.value, wanted, depth + 1)) return false;
-        const auto part = truth(value(state, each.value));
+        const auto part = truth(value(state, each.value), state, ids_);
         if (!all && part == wanted) return true;
         if (!part) {
           ++open;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/known_values.h"
 #include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/values/effort.h"
 
@@ -239,7 +240,7 @@ Engine::Edges Engine::execute(Activation& activation, BlockId block, State state
         return out;
       case Op::kBranch: {
         const Value condition = argument(state, instruction, 0);
-        const std::optional<bool> known = truth(condition);
+        const std::optional<bool> known = truth(condition, state, ids_);
         for (const bool taken : {true, false}) {
           State next = state;
           const ValueId fact = instruction.args[0].value;

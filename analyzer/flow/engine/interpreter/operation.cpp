@@ -51,9 +51,9 @@ Value Engine::operation(const Activation& activation, const Instruction& instruc
     return argument(state, instruction, 0);
   }
   if (auto dynamic = dynamic_.dynamic_operation(activation, instruction, state)) return *dynamic;
-  if (auto scalar = scalars_.scalar_operation(activation, instruction, state)) return *scalar;
   if (auto given = module_operation(activation, instruction, subject_.program, root_, ids_, state))
     return *given;
+  if (auto scalar = scalars_.scalar_operation(activation, instruction, state)) return *scalar;
   if (qualified_name(instruction.name) == name_of(Named::kForward)) {
     if (auto given = modules_.library_forward(activation, instruction, state)) return *given;
   }

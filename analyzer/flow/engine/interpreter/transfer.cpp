@@ -3,6 +3,7 @@
 
 #include "analyzer/flow/engine/arguments.h"
 #include "analyzer/flow/engine/interpreter/engine.h"
+#include "analyzer/flow/engine/known_values.h"
 #include "analyzer/flow/engine/passed_tests.h"
 #include "analyzer/flow/values/ranks.h"
 
@@ -126,7 +127,7 @@ bool Engine::transfer(Activation& activation, const Instruction& instruction, St
       marks_.discard(activation, instruction, state);
       return true;
     case Op::kAssume: {
-      const std::optional<bool> known = truth(argument(state, instruction, 0));
+      const std::optional<bool> known = truth(argument(state, instruction, 0), state, ids_);
       if (instruction.args.empty()) return true;
       const ValueId fact = instruction.args[0].value;
       const Guard passed = known ? Guard{} : questions_.guard(activation, instruction, true, state);

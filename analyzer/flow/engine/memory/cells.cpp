@@ -216,6 +216,7 @@ void Memory::havoc(State& state, const Value& value) {
     }
     if (!object.rest.is_bottom()) change(object.rest);
     if (object.type == kDictionary && object.rest.is_bottom()) object.rest = Value::unknown();
+    object.may_be_shorter = object.may_be_shorter || object.kind == HeapObject::Kind::kContainer;
     for (const Registration& one : object.registered)
       work.insert(work.end(), one.value.begin(), one.value.end());
   }

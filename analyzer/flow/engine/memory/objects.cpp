@@ -6,6 +6,7 @@
 #include <map>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/known_values.h"
 #include "analyzer/flow/settings/module_types.h"
 
 namespace dtype_guard::flow {
@@ -13,6 +14,19 @@ namespace {
 using Kind = Alternative::Kind;
 constexpr int kMaxNesting = 3;             // containers of containers that are copied with what they hold
 constexpr std::size_t kMostCopied = 4096;  // modules and tensors of one deep copy
+// int(True), len([a, b])
+std::optional<std::int64_t> known_number(const Instruction& instruction, const State& state,
+                                         const Identities& ids) {
+  if (const Value* list = named(state, instruction, "length")) {
+    const auto count = count_of(*list, state, ids);
+    return count ? std::optional(static_cast<std::int64_t>(*count)) : std::nullopt;
+  }
+  const bool is_value = instruction.args.size() == 2 && instruction.args[1].name.empty();
+  const Alternative* from = is_value ? argument(state, instruction, 1).single() : nullptr;
+  const bool counts = from && (from->kind == Kind::kBool || from->kind == Kind::kNumber);
+  return counts && from->has_number && from->dtype != Dtype::kFloat64 ? std::optional(from->number)
+                                                                      : std::nullopt;
+}
 }  // namespace
 
 Value Objects::allocate(const Activation& activation, const Instruction& instruction, State& state) {
@@ -47,6 +61,8 @@ Value Objects::allocate(const Activation& activation, const Instruction& instruc
       SymbolSetId symbols = whole ? questions_.asked(activation, instruction, state) : 0;
       for (std::size_t i = 1; whole && i < instruction.args.size(); ++i)  // what it was computed from
         symbols = symbols_.unite(symbols, symbols_of(argument(state, instruction, i), symbols_));
+      const std::optional<std::int64_t> known = whole ? known_number(instruction, state, ids_) : std::nullopt;
+      if (known) numbers.assign(1, Alternative::integer(*known));
       for (Alternative& each : numbers) {
         each.rank = Rank::number();
         each.symbols = symbols;

@@ -3,6 +3,7 @@
 #include "analyzer/flow/engine/operations/dictionaries.h"
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/known_values.h"
 
 namespace dtype_guard::flow {
 namespace {
@@ -15,6 +16,18 @@ const std::string* text_of(const Activation& activation, const Instruction& inst
     if (made && made->op == Op::kConst) return std::get_if<std::string>(&made->constant);
   }
   return nullptr;
+}
+// Whether one of a list's elements is that text, where each of them is a known one.
+std::optional<bool> is_among(const HeapObject& list, const std::string& text) {
+  const Value wanted(Alternative::text(text));
+  if (!is_counted(list)) return std::nullopt;
+  bool found = false;
+  for (const auto& [key, cell] : list.cells) {
+    const std::optional<bool> is_it = compared_numbers("eq", cell, wanted);
+    if (!is_it) return std::nullopt;
+    found = found || *is_it;
+  }
+  return found;
 }
 }  // namespace
 
@@ -100,6 +113,8 @@ std::optional<Value> Dictionaries::dictionary_operation(const Activation& activa
   const Alternative* one = self.single();
   const HeapObject* object = one && one->kind == Kind::kObject ? state.find(one->object) : nullptr;
   const std::string* name = text_of(activation, instruction);
+  const auto among = asks && name && is_list(object) ? is_among(*object, *name) : std::nullopt;
+  if (among) return Value(Alternative::boolean(*among));
   if (!object || object->type != kDictionary || !name) return Value::unknown(open);
   const bool was_there = object->cells.find(ids_.field(*name)) != object->cells.end();
   if (asks && was_there && object->may_be_shorter) return Value::unknown(open);

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/known_values.h"
 #include "analyzer/flow/engine/operands.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "rules/operators/library_names.h"
@@ -53,6 +54,16 @@ bool names_places(const Alternative& index) {
   const bool may_be_mask = index.dtype == Dtype::kUndefined;
   return index.dtype == Dtype::kBool || ((may_be_mask || is_integral(index.dtype)) && index.rank.min > 0);
 }
+// Which of several objects it is goes with what tells them apart: a number, a name, a class.
+Value one_of_unlike(const Activation& activation, const Instruction& instruction, const Value& any,
+                    SymbolSets& symbols, Identities& ids) {
+  const auto is_object = [](const Alternative& each) { return each.kind == Kind::kObject; };
+  if (any.size() < 2 || !std::all_of(any.begin(), any.end(), is_object)) return any;
+  const SymbolSetId which = ids.choice(Nature::kRound, activation.context, &instruction);
+  std::vector<Alternative> out = any.alternatives();
+  for (Alternative& each : out) each.symbols = symbols.unite(each.symbols, which);
+  return Value(std::move(out));
+}
 }  // namespace
 
 bool DynamicOperators::are_places(const Argument& index, const State& state) {
@@ -65,8 +76,10 @@ bool DynamicOperators::are_places(const Argument& index, const State& state) {
 Key DynamicOperators::element_key(const Activation& activation, const Instruction& instruction,
                                   const State& state, const HeapObject* list) {
   const Value* index = named(state, instruction, "index");
-  const Alternative* one = index ? index->single() : nullptr;
-  if (!one || !one->has_number) return {Key::Kind::kAny, 0};
+  const Value* computed = index || !is_list(list) ? nullptr : named(state, instruction, kAt);
+  const Alternative* one = index ? index->single() : computed ? computed->single() : nullptr;
+  const bool is_whole = one && (one->kind == Kind::kString || one->dtype == Dtype::kInt64);
+  if (!is_whole || !one->has_number || (computed && one->kind != Kind::kNumber)) return {Key::Kind::kAny, 0};
   if (one->kind == Kind::kString) {
     const Instruction* text = nullptr;
     for (const Argument& each : instruction.args) {
@@ -117,17 +130,15 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
       const bool by_any_key = has_keys && key.kind == Key::Kind::kAny;
       const Key by_name = by_any_key ? named_key(activation, instruction, state) : key;
       const auto stored = by_any_key ? object->cells.find(by_name) : Cells::const_iterator();
-      // Some of a list's modules are those of the list.
-      const bool of_modules = object && object->type.starts_with(name_of(Named::kModules));
       const auto slice =
           sliced ? list_parts_.slice(activation, instruction, each, ++slices, state) : std::nullopt;
-      const Value held = sliced && of_modules ? Value(each)
-                         : slice              ? *slice
-                         : sliced             ? Value::unknown(symbols_of(whole, symbols_))
+      const Value held = slice    ? *slice
+                         : sliced ? Value::unknown(symbols_of(whole, symbols_))
                          : by_any_key && stored != object->cells.end() ? stored->second
                          : by_any_key ? dictionaries_.one_of_dictionary(*object, by ? *by : Value())
                                       : memory_.read(state, Location{each.object, key, each.symbols});
-      of_objects.push_back(held);
+      const bool is_any = key.kind == Key::Kind::kAny && !sliced && !by_any_key;
+      of_objects.push_back(is_any ? one_of_unlike(activation, instruction, held, symbols_, ids_) : held);
       conditions.push_back(each.symbols);
       continue;
     }

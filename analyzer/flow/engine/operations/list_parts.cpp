@@ -3,23 +3,11 @@
 #include <algorithm>
 
 #include "analyzer/flow/engine/arguments.h"
+#include "analyzer/flow/engine/known_values.h"
 
 namespace dtype_guard::flow {
 namespace {
 using Kind = Alternative::Kind;
-
-bool is_list(const HeapObject* object) {
-  return object && object->kind == HeapObject::Kind::kContainer && object->type.empty() &&
-         object->stands == HeapObject::Stands::kForItself;
-}
-
-// Whether it is known how many elements there are, and which of them stands where.
-bool is_counted(const HeapObject& list) {
-  const auto count = static_cast<std::int64_t>(list.cells.size());
-  return list.rest.is_bottom() && !list.may_be_shorter &&
-         (count == 0 || (list.cells.begin()->first == Key{Key::Kind::kIndex, 0} &&
-                         list.cells.last_key() == Key{Key::Kind::kIndex, count - 1}));
-}
 
 // A bound as it is written, or what it is where it is left out; nothing where it, or a step, is computed.
 std::optional<std::int64_t> bound(const State& state, const Instruction& instruction, std::string_view name,
@@ -30,6 +18,17 @@ std::optional<std::int64_t> bound(const State& state, const Instruction& instruc
   const Alternative* one = given->single();
   if (!one || one->kind != Kind::kNumber || !one->has_number) return std::nullopt;
   return one->number;
+}
+
+// What is registered in its own right are those of its modules that it keeps.
+void keep_registered(HeapObject& part, const HeapObject& whole) {
+  part.type = whole.type;
+  part.kind = whole.kind;
+  for (const Registration& each : whole.registered) {
+    const bool stays = std::any_of(part.cells.begin(), part.cells.end(),
+                                   [&](const auto& cell) { return cell.second == each.value; });
+    if (stays) part.registered.change().push_back(each);
+  }
 }
 }  // namespace
 
@@ -44,6 +43,7 @@ std::optional<Value> ListParts::slice(const Activation& activation, const Instru
                                       const Alternative& list, int which, State& state) {
   const HeapObject* whole = state.find(list.object);
   if (!is_list(whole)) return std::nullopt;
+  const bool is_of_modules = !whole->type.empty();
   const HeapId id = ids_.object(activation.context, &instruction, which);
   HeapObject out;
   out.kind = HeapObject::Kind::kContainer;
@@ -58,6 +58,9 @@ std::optional<Value> ListParts::slice(const Activation& activation, const Instru
       kept.push_back(memory_.read(state, Location{list.object, {Key::Kind::kIndex, i}, list.symbols}));
     for (std::size_t i = 0; i < kept.size(); ++i)
       out.cells[{Key::Kind::kIndex, static_cast<std::int64_t>(i)}] = rounds_.kept_in(state, id, kept[i]);
+    if (is_of_modules) keep_registered(out, *state.find(list.object));
+  } else if (is_of_modules) {
+    return Value(list);  // some of these
   } else if (count > 0 || !whole->rest.is_bottom()) {
     const Value any = memory_.read(state, Location{list.object, {Key::Kind::kAny, 0}, list.symbols});
     out.rest = rounds_.kept_in(state, id, any);

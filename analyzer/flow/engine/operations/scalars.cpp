@@ -13,6 +13,7 @@
 #include "analyzer/flow/engine/conditions/device_tests.h"
 #include "analyzer/flow/engine/conditions/value_kinds.h"
 #include "analyzer/flow/engine/held_values.h"
+#include "analyzer/flow/engine/known_values.h"
 #include "analyzer/flow/engine/operations/told_sizes.h"
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/operators/shape_questions.h"
@@ -54,14 +55,6 @@ Value with_truth(const Value& value, Truth truth) {
   return Value(std::move(out));
 }
 
-std::optional<bool> constant_comparison(std::string_view name, std::int64_t a, std::int64_t b) {
-  if (name == "eq") return a == b;
-  if (name == "ne") return a != b;
-  if (name == "lt") return a < b;
-  if (name == "le") return a <= b;
-  if (name == "gt") return a > b;
-  return a >= b;
-}
 }  // namespace
 
 static Value compare(const Instruction& instruction, const State& state, bool equal) {
@@ -69,7 +62,7 @@ static Value compare(const Instruction& instruction, const State& state, bool eq
   for (const Alternative& a : argument(state, instruction, 0)) {
     for (const Alternative& b : argument(state, instruction, 1)) {
       const bool dtypes = a.kind == Kind::kDtype && b.kind == Kind::kDtype;
-      const bool numbers = is_scalar(a) && is_scalar(b) && a.has_number && b.has_number;
+      const std::optional<bool> are_one = compared_numbers("eq", a, b);
       const bool one_is_none = (a.kind == Kind::kNone) != (b.kind == Kind::kNone);
       const auto is_thing = [](const Alternative& x) {
         return x.kind != Kind::kNone && x.kind != Kind::kUnknown && x.kind != Kind::kTop &&
@@ -79,8 +72,8 @@ static Value compare(const Instruction& instruction, const State& state, bool eq
       if (dtypes && a.dtype != Dtype::kUndefined && b.dtype != Dtype::kUndefined) {
         same = a.dtype == b.dtype;
         different = !same;
-      } else if (numbers) {
-        same = a.number == b.number;
+      } else if (are_one) {
+        same = *are_one;
         different = !same;
       } else if ((a.kind == Kind::kDtype && b.kind == Kind::kString) ||
                  (a.kind == Kind::kString && b.kind == Kind::kDtype)) {
@@ -225,7 +218,7 @@ std::optional<Value> Scalars::logic(Asked& asked) {
   if (asked.has_tensor) return std::nullopt;
   if (asked.name == "logical_not") {
     const Value& operand = asked.operand(0);
-    const auto known = truth(operand);
+    const auto known = truth(operand, asked.state, ids_);
     return with_truth(fact(asked, known ? std::optional(!*known) : std::nullopt),
                       opposite(truth_of(operand)));
   }
@@ -233,7 +226,7 @@ std::optional<Value> Scalars::logic(Asked& asked) {
   const bool deciding = asked.name == "logical_or";
   std::optional<bool> known = !deciding;
   for (std::size_t i = 0; i < asked.count(); ++i) {
-    const auto one = truth(asked.operand(i));
+    const auto one = truth(asked.operand(i), asked.state, ids_);
     if (one == deciding) return fact(asked, deciding);
     if (!one) known.reset();
   }
@@ -287,7 +280,6 @@ std::optional<Value> Scalars::comparison(Asked& asked) {
   const auto compared_alike = [&] {
     return truth(compare(asked.instruction, asked.state, asked.name == "eq"));
   };
-  const Alternative* a = asked.operand(0).single();
   const Alternative* b = asked.operand(1).single();
   if (asked.has_tensor) {  // a tensor against none asks whether it is there
     if (b && b->kind == Kind::kNone) return fact(asked, compared_alike());
@@ -301,8 +293,8 @@ std::optional<Value> Scalars::comparison(Asked& asked) {
     return with_truth(fact(asked, compared_alike()),
                       compared(asked.operand(0), asked.operand(1), asked.name == "eq"));
   }
-  if (a && b && a->has_number && b->has_number)
-    return fact(asked, constant_comparison(asked.name, a->number, b->number));
+  if (const auto known = compared_numbers(asked.name, asked.operand(0), asked.operand(1)))
+    return fact(asked, known);
   const Value answer = fact(asked, std::nullopt);
   if (!is_open(asked.operand(0)) && !is_open(asked.operand(1))) return answer;
   std::vector<Alternative> out = answer.alternatives();
@@ -340,7 +332,11 @@ std::optional<Value> Scalars::arithmetic(const Asked& asked) {
       op && (op->result == ResultRule::kFactory || op->result == ResultRule::kFactoryFromValue ||
              op->result == ResultRule::kFixed || is_of_tensors_alone(*op));
   if (gives_tensors) return std::nullopt;
-  Alternative out = real ? Alternative::real() : Alternative::integer(std::nullopt);
+  // What a round of a loop counts is another number in the next.
+  std::vector<const Value*> of;
+  for (std::size_t i = 0; i < asked.count(); ++i) of.push_back(&asked.operand(i));
+  const auto known = is_repeated(asked.activation) ? std::nullopt : computed_number(asked.name, of);
+  Alternative out = known ? *known : real ? Alternative::real() : Alternative::integer(std::nullopt);
   out.handed_in = handed_in;
   return decided_here(asked, Value(out));
 }

@@ -1,27 +1,19 @@
 # run: go(Attention(64), x(2, 8, 64))
 # breaks: fp32-buffers, bf16
-# false alarm: members of an Enum are not told apart
-import enum
-
 import torch
 from torch import nn
 import torch.nn.functional as F
-
-
-class Mode(enum.Enum):
-    WIDE = "wide"
-    HALF = "half"
 
 
 class Attention(nn.Module):
     def __init__(self, dim):
         super().__init__()
         self.qkv = nn.Linear(dim, dim * 3)
-        self.mode = Mode.HALF
 
     def forward(self, x: torch.Tensor):
         q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)
-        if self.mode == Mode.WIDE:
-            q = q.float()  # falsely: attention-mixed-dtypes
-        k = k.double()  # expect: attention-mixed-dtypes  #! bad
+        kept = [q.float(), q]  # expect: attention-mixed-dtypes
+        del kept[1]  #! bad
+        del kept[0]  #! ok
+        q = kept[0]
         return F.scaled_dot_product_attention(q, k, v)

@@ -1,6 +1,5 @@
 # run: go(Attention(64), x(2, 8, 64))
 # breaks: fp32-buffers, bf16
-# false alarm: del, pop and insert of a list leave its elements where they were
 import torch
 from torch import nn
 import torch.nn.functional as F
@@ -13,8 +12,10 @@ class Attention(nn.Module):
 
     def forward(self, x: torch.Tensor):
         q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)
-        kept = [q.float(), q]  # falsely: attention-mixed-dtypes
-        del kept[0]
-        q = kept[0]
-        k = k.double()  # expect: attention-mixed-dtypes  #! bad
+        for i in range(3):
+            if i < 3:  #! bad
+            if i < 2:  #! ok
+                q = q.float() * 2  # expect: attention-mixed-dtypes
+            else:
+                q = q.to(v.dtype)
         return F.scaled_dot_product_attention(q, k, v)

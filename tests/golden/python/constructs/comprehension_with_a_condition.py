@@ -1,6 +1,5 @@
 # run: go(Attention(64), x(2, 8, 64))
 # breaks: fp32-buffers, bf16
-# false alarm: finfo(dtype).bits and dtype.itemsize are not taken for questions of the dtype
 import torch
 from torch import nn
 import torch.nn.functional as F
@@ -13,8 +12,7 @@ class Attention(nn.Module):
 
     def forward(self, x: torch.Tensor):
         q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)
-        q = q * torch.ones(64, device=q.device)  # falsely: attention-implicit-promotion
-        if torch.finfo(q.dtype).bits > 16:
-            q = q.to(v.dtype)
-        k = k.double()  # expect: attention-mixed-dtypes  #! bad
+        parts = [t.float() for t in (q, k, v) if t is not None]  # expect: attention-mixed-dtypes  #! bad
+        parts = [t for t in (q, k, v) if t is not None]  #! ok
+        q = torch.stack(parts).sum(0)
         return F.scaled_dot_product_attention(q, k, v)

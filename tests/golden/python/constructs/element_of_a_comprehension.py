@@ -1,6 +1,5 @@
 # run: go(Attention(64), x(2, 8, 64))
 # breaks: fp32-buffers, bf16
-# false alarm: a slice of a ModuleList or a Sequential, and an index that is a field or negative, may be any of its layers
 import torch
 from torch import nn
 import torch.nn.functional as F
@@ -8,18 +7,17 @@ import torch.nn.functional as F
 
 class Up(nn.Module):
     def forward(self, t):
-        return t.float()  # falsely: attention-mixed-dtypes
+        return t.float()  # expect: attention-mixed-dtypes
 
 
 class Attention(nn.Module):
     def __init__(self, dim):
         super().__init__()
         self.qkv = nn.Linear(dim, dim * 3)
-        self.layers = nn.ModuleList([nn.Identity(), Up()])
+        self.layers = nn.ModuleList([Up() if i == 0 else nn.Identity() for i in range(3)])
 
     def forward(self, x: torch.Tensor):
         q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)
-        for layer in self.layers[:1]:
-            q = layer(q)
-        k = k.double()  # expect: attention-mixed-dtypes  #! bad
+        q = self.layers[0](q)  #! bad
+        q = self.layers[1](q)  #! ok
         return F.scaled_dot_product_attention(q, k, v)

@@ -1,0 +1,23 @@
+# run: go(Attention(64), x(2, 8, 64))
+# breaks: fp32-buffers, bf16
+import torch
+from torch import nn
+import torch.nn.functional as F
+
+
+class Attention(nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.qkv = nn.Linear(dim, dim * 3)
+        self.wide = True
+
+    def forward(self, x: torch.Tensor):
+        q, k, v = self.qkv(x).unsqueeze(1).chunk(3, -1)
+        widened = 0
+        if self.wide:
+            q = q.float()  # expect: attention-mixed-dtypes
+            widened += 1
+        if widened > 1:  #! bad
+        if widened > 0:  #! ok
+            q = q.to(v.dtype)
+        return F.scaled_dot_product_attention(q, k, v)
