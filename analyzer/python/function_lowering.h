@@ -74,6 +74,7 @@ class FunctionLowering {
   void block(const Node& node);
   void assignment(const Node& node);
   void assign(const Node& target, ValueId value);
+  void assign_field(const Node& of, const std::string& field, ValueId value);
   void store_element(const Node& target, ValueId given, const Node& whole);
   void assign_elements(const std::vector<Node>& targets, ValueId value, const Node& source);
   void assign_each(const std::vector<Node>& targets, const Node& source,
@@ -232,6 +233,14 @@ class FunctionLowering {
   bool is_self(const Node& node) const;
   bool is_own_class(const std::string& name) const;
 
+  // names that code puts together (lower_names.cpp)
+  std::optional<std::string> known_text(const Node& written) const;
+  std::optional<std::string> field_named(const Node& written) const;
+  void in_round(const Node& target, const std::pair<std::string, bool>& element,
+                const std::function<void()>& body);
+  std::pair<std::string, bool> written_out(const Node& element) const;
+  std::optional<ValueId> set_by_name(const std::vector<Given>& arguments);
+
   // containers (lower_containers.cpp)
   void put_in(ValueId container, ValueId given, bool several = false);
   void put_all_in(ValueId container, const Node& list);
@@ -296,6 +305,7 @@ class FunctionLowering {
 
   // other libraries, and what PyTorch has by another name (lower_libraries.cpp)
   std::optional<ValueId> other_library(const std::string& name, const std::vector<Given>& arguments);
+  ValueId limits_of(const std::string& name, const std::vector<Given>& arguments);
   std::optional<ValueId> einops_reduce(const std::vector<Given>& arguments);
   bool assign_buffer(const Node& target, const Node& source);
   std::optional<ValueId> named_result(const Node& node);
@@ -319,6 +329,7 @@ class FunctionLowering {
   std::set<std::string> captured_;                     // names of enclosing functions that the body uses
   std::optional<bool> has_nonlocal_;  // whether a function within may rebind what this one was handed
   std::map<std::string, bool> layer_namespaces_;
+  std::map<std::string, std::pair<std::string, bool>> in_this_round_;  // of unrolled loops: names; a text?
   std::vector<Loop> loops_;
   std::vector<ValueId> contexts_;                   // saved states
   static constexpr int kMaxScopes = 40;             // functions in functions

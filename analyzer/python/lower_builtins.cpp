@@ -139,6 +139,15 @@ std::optional<ValueId> FunctionLowering::asked_of_dtypes(const std::string& name
   return builder_.value(Op::kCall, "?" + name, std::move(dtypes));
 }
 
+// setattr(x, "name", v), as x.name = v.
+std::optional<ValueId> FunctionLowering::set_by_name(const std::vector<Given>& arguments) {
+  if (arguments.size() != 3 || !arguments[0].name.empty()) return std::nullopt;
+  const auto field = field_named(arguments[1].node);
+  if (!field) return std::nullopt;
+  assign_field(arguments[0].node, *field, callable(arguments[2].node));
+  return builder_.none();
+}
+
 std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
                                                  const std::vector<Given>& arguments) {
   static const std::set<std::string_view> whole = {"int", "len", "round", "ord", "hash", "id"};
@@ -169,7 +178,7 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
   if ((name == "list" || name == "tuple") && arguments.empty()) return builder_.value(Op::kPack, "", {});
   if (name == "dict") return made_dictionary(arguments);
   if (name == "getattr" && arguments.size() >= 2 && arguments.size() <= 3) {
-    const auto field = literal(arguments[1].node);
+    const auto field = field_named(arguments[1].node);
     const Entity of = resolve(arguments[0].node);
     if (of.kind == Entity::Kind::kLibrary && of.name == "torch")
       return builder_.op("dtype_named", {{"", value(arguments[1].node)}});
@@ -207,6 +216,7 @@ std::optional<ValueId> FunctionLowering::builtin(const std::string& name,
     values(arguments);
     return builder_.unknown();
   }
+  if (const auto set = name == "setattr" ? set_by_name(arguments) : std::nullopt) return set;
   if (name == "setattr" || name == "delattr") return unknown_call(name, std::nullopt, arguments);
   return std::nullopt;
 }

@@ -356,7 +356,7 @@ ValueId FunctionLowering::call_method(const Node& function, const std::vector<Gi
     if (method) return call_value(call_function(*method, self_, {}), arguments);
     if (name == "register_buffer" || name == "register_parameter" || name == "add_module" ||
         name == "register_module") {
-      const auto key = arguments.empty() ? std::nullopt : literal(arguments[0].node);
+      const auto key = arguments.empty() ? std::nullopt : field_named(arguments[0].node);
       ValueId held = 0;
       for (std::size_t i = 1; i < arguments.size(); ++i) {
         const bool second = arguments[i].name.empty() ? i == 1 : arguments[i].name != "persistent";

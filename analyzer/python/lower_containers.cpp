@@ -63,7 +63,7 @@ void FunctionLowering::put_all_in(ValueId container, const Node& list) {
 
 // container.add_module(name, module): a field, and the next one of those that run in turn.
 void FunctionLowering::add_module(ValueId container, const std::vector<Given>& arguments) {
-  const auto name = literal(arguments[0].node);
+  const auto name = field_named(arguments[0].node);
   const ValueId given = value(arguments[1].node);
   put_in(container, given);
   if (name) builder_.store(place_in(container, {Place::Step::Kind::kField, *name, 0}), given);

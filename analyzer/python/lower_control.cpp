@@ -138,7 +138,7 @@ void FunctionLowering::loop_over(const Node& target, const Node& iterable,
       const BlockId next = builder_.block();
       assign(target, builder_.constant(number));
       loops_.push_back({next, after, contexts_.size()});
-      body();
+      in_round(target, {std::to_string(number), false}, body);
       loops_.pop_back();
       builder_.jump(next);
       builder_.enter(next);
@@ -161,7 +161,7 @@ void FunctionLowering::loop_over(const Node& target, const Node& iterable,
       const bool one = !iterable.is("call");
       assign(target, one ? parts[0].value : builder_.value(Op::kPack, "", std::move(parts)));
       loops_.push_back({next, after, contexts_.size()});
-      body();
+      in_round(target, one ? written_out(each.front()) : std::pair(std::string(), false), body);
       loops_.pop_back();
       builder_.jump(next);
       builder_.enter(next);

@@ -1,6 +1,5 @@
 // Expressions that are no calls.
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <unordered_map>
@@ -96,34 +95,6 @@ ValueId FunctionLowering::value_of(const Node& node) {
     if (kind == "list_splat" || kind == "set") value(each);
   }
   return builder_.unknown();
-}
-
-std::optional<std::int64_t> FunctionLowering::integer(const Node& node) const {
-  if (node.is("unary_operator") && node.text().starts_with('-')) {
-    const Node argument = node.field("argument");
-    const auto inner = argument.is("integer") ? integer(argument) : std::nullopt;
-    return inner ? std::optional(-*inner) : std::nullopt;
-  }
-  if (!node.is("integer")) return std::nullopt;
-  std::string digits;
-  for (const char c : node.text()) {
-    if (c != '_') digits += c;
-  }
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-  return error == std::errc() && end == digits.data() + digits.size() ? std::optional(out) : std::nullopt;
-}
-
-std::optional<std::string> FunctionLowering::literal(const Node& node) const {
-  if (node.is("parenthesized_expression") && !node.child(0).is("parenthesized_expression"))
-    return literal(node.child(0));
-  if (!node.is("string")) return std::nullopt;
-  std::string out;
-  for (const Node& each : node.children()) {
-    if (each.is("string_content")) out += each.text();
-    if (each.is("interpolation")) return std::nullopt;
-  }
-  return node.text().starts_with('b') ? std::nullopt : std::optional(out);
 }
 
 ValueId FunctionLowering::text(const Node& node) {

@@ -32,6 +32,22 @@ std::optional<ValueId> FunctionLowering::einops_reduce(const std::vector<Given>&
       {{"self", builder_.op(name, {{"self", tensor}, {"dim", builder_.constant(std::int64_t{0})}})}});
 }
 
+// torch.finfo(dtype): numbers, and how many bits it has.
+ValueId FunctionLowering::limits_of(const std::string& name, const std::vector<Given>& arguments) {
+  const bool floating = name == "torch.finfo";
+  const ValueId of = arguments.empty() ? builder_.unknown() : value(arguments[0].node);
+  const ValueId limits = builder_.value(Op::kObject, name, {});
+  const auto store_limit = [&](const char* field, ValueId number) {
+    builder_.store({0, limits, {{Place::Step::Kind::kField, field, 0}}}, number);
+  };
+  const ValueId dtype = dtype_constant(floating ? Dtype::kFloat64 : Dtype::kInt64);
+  for (const char* each : {"min", "max", "eps", "tiny", "smallest_normal"})
+    store_limit(each, builder_.value(Op::kAlloc, "number", {{"dtype", dtype}}));
+  const ValueId bytes = builder_.op("itemsize", {{"self", of}});
+  store_limit("bits", builder_.op("mul", {{"self", bytes}, {"other", builder_.constant(std::int64_t{8})}}));
+  return limits;
+}
+
 std::optional<ValueId> FunctionLowering::other_library(const std::string& name,
                                                        const std::vector<Given>& arguments) {
   const bool annotates = name == "typing.cast" || name == "typing_extensions.cast" ||
@@ -43,6 +59,12 @@ std::optional<ValueId> FunctionLowering::other_library(const std::string& name,
   if (name == "copy.copy" && arguments.size() == 1)
     return builder_.op("copy_of", {{"", value(arguments[0].node)}});
   if (name == "einops.reduce") return einops_reduce(arguments);
+  if (name == "torch.finfo" || name == "torch.iinfo") return limits_of(name, arguments);
+  if (name == "torch.Tensor" && !arguments.empty()) {  // of the default dtype, whatever numbers it is made of
+    values(arguments);
+    const ValueId sizes = builder_.value(Op::kPack, "", {{"*", builder_.unknown()}, {"", counted_number()}});
+    return builder_.op("empty", {{"size", sizes}});
+  }
   const Operator* product = name == "einops.einsum" ? find_operator("einsum") : nullptr;
   if (!product || arguments.size() < 2 || !literal(arguments.back().node)) return std::nullopt;
   std::vector<Given> pattern_first = {arguments.back()};

@@ -235,35 +235,38 @@ void FunctionLowering::assign(const Node& target, ValueId given) {
              target.is("tuple") || target.is("list")) {
     assign_elements(target.children(), given, Node());
   } else if (target.is("attribute")) {
-    const std::string field(target.field("attribute").text());
-    const ValueId object = value(target.field("object"));
-    if (field == "data") {  // x.data = y changes the tensor itself
-      builder_.effect(Op::kRetype, "", {{"", object}, {"", builder_.value(Op::kDtypeOf, given)}});
-      return;
-    }
-    bool complete = true;
-    const bool own = is_self(target.field("object")) && own_class();
-    if (const auto* setter =
-            own ? unit_.modules().method(*own_class(), field + std::string(kSetter), &complete) : nullptr) {
-      builder_.value(Op::kCall, setter->is_opaque ? setter->name : setter->key, {{"", object}, {"", given}});
-      return;
-    }
-    Place place;
-    place.base = object;
-    place.path.push_back({Place::Step::Kind::kField, field, 0});
-    const bool registers = is_self(target.field("object")) && function_.of_module;
-    if (registers && is_kept_wide(*definition_.file, field)) given = builder_.unknown();
-    const std::string told = registers && own_class() ? told_class(field, *own_class(), unit_.modules()) : "";
-    if (!told.empty()) given = builder_.op("object_of::" + told, {{"self", given}});
-    // self.embed.weight = nn.Parameter(...): whether that is a module is known where it runs.
-    const bool is_of_another = !registers && target.field("object").is("attribute");
-    if (registers || is_of_another) {
-      given = builder_.registration(registers ? "attribute" : "member", object, field, given);
-    }
-    builder_.store(std::move(place), given);
+    assign_field(target.field("object"), std::string(target.field("attribute").text()), given);
   } else if (target.is("subscript")) {
     store_element(target, given, target);
   }
+}
+
+void FunctionLowering::assign_field(const Node& of, const std::string& field, ValueId given) {
+  const ValueId object = value(of);
+  if (field == "data") {  // x.data = y changes the tensor itself
+    builder_.effect(Op::kRetype, "", {{"", object}, {"", builder_.value(Op::kDtypeOf, given)}});
+    return;
+  }
+  bool complete = true;
+  const bool own = is_self(of) && own_class();
+  if (const auto* setter =
+          own ? unit_.modules().method(*own_class(), field + std::string(kSetter), &complete) : nullptr) {
+    builder_.value(Op::kCall, setter->is_opaque ? setter->name : setter->key, {{"", object}, {"", given}});
+    return;
+  }
+  Place place;
+  place.base = object;
+  place.path.push_back({Place::Step::Kind::kField, field, 0});
+  const bool registers = is_self(of) && function_.of_module;
+  if (registers && is_kept_wide(*definition_.file, field)) given = builder_.unknown();
+  const std::string told = registers && own_class() ? told_class(field, *own_class(), unit_.modules()) : "";
+  if (!told.empty()) given = builder_.op("object_of::" + told, {{"self", given}});
+  // self.embed.weight = nn.Parameter(...): whether that is a module is known where it runs.
+  const bool is_of_another = !registers && of.is("attribute");
+  if (registers || is_of_another) {
+    given = builder_.registration(registers ? "attribute" : "member", object, field, given);
+  }
+  builder_.store(std::move(place), given);
 }
 
 // `whole` is the statement, where it stores this alone: what is stored stands in it, and may be cast there.

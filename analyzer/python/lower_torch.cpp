@@ -255,19 +255,6 @@ std::optional<ValueId> FunctionLowering::special_function(const std::string& nam
         "autocast_dtype::" + (arguments.empty() ? "?" : literal(arguments[0].node).value_or("?")), {});
   if (name == "torch.nn.Parameter" || name == "torch.nn.parameter.Parameter")
     return builder_.op("parameter", {{"self", first()}});
-  if (name == "torch.finfo" || name == "torch.iinfo") {
-    const ValueId of = first();
-    const ValueId limits = builder_.value(Op::kObject, name, {});
-    const auto store_limit = [&](const char* field, ValueId number) {
-      builder_.store({0, limits, {{Place::Step::Kind::kField, field, 0}}}, number);
-    };
-    const ValueId dtype = dtype_constant(name == "torch.finfo" ? Dtype::kFloat64 : Dtype::kInt64);
-    for (const char* each : {"min", "max", "eps", "tiny", "smallest_normal"})
-      store_limit(each, builder_.value(Op::kAlloc, "number", {{"dtype", dtype}}));
-    const ValueId bytes = builder_.op("itemsize", {{"self", of}});
-    store_limit("bits", builder_.op("mul", {{"self", bytes}, {"other", builder_.constant(std::int64_t{8})}}));
-    return limits;
-  }
   if (name.starts_with("math.")) {
     Arguments from = {{"dtype", dtype_constant(Dtype::kFloat64)}};
     for (const Given& each : arguments) from.push_back({"", value(each.node)});
