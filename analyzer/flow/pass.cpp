@@ -52,6 +52,12 @@ void SeenByRoots::note(const Engine& engine, std::uint32_t root) {
   followed.lost.insert(now.lost.begin(), now.lost.end());
 }
 
+// Whether it makes an object itself of what a caller leaves out.
+static bool makes_up_for_none(const Function& code) {
+  return std::any_of(code.parameters.begin(), code.parameters.end(),
+                     [&](const Parameter& each) { return stands_for_default(code, each); });
+}
+
 bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots& out, std::string& problem) {
   is_settled_ = false;
   begin(root);
@@ -60,6 +66,7 @@ bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots&
   if (!evaluated && problem.empty()) {
     const bool is_undecided = decides_too_little(engine_for(root).records());
     if (has_functions_by_default(root)) look_at_default_object(root, collector, out);
+    if (makes_up_for_none(program_.functions.function(root))) look_at_default_call(root, collector, out);
     if (is_undecided) look_at_witnesses(root, collector, out);
     look_at_handed_objects(root, *engine_, collector, out);
   }
@@ -86,7 +93,8 @@ bool Pass::look_at(std::uint32_t root, FindingCollector& collector, SeenByRoots&
     look_again(root, records, proofs, RankFacts(*next), engine, how, collector, out);
   }
   if (some_are_possible || has_functions_by_default(root)) look_at_default_object(root, collector, out);
-  if (some_are_possible) look_at_default_call(root, collector, out);
+  if (some_are_possible || makes_up_for_none(program_.functions.function(root)))
+    look_at_default_call(root, collector, out);
   if (some_are_possible || decides_too_little(records)) look_at_witnesses(root, collector, out);
   look_at_handed_objects(root, *engine_, collector, out);
   return true;
@@ -236,8 +244,11 @@ bool Pass::has_functions_by_default(std::uint32_t root) const {
   if (code.class_name.empty()) return false;
   const std::vector<std::uint32_t> all = index.constructors(code.class_name, units_of(code).front());
   return std::any_of(all.begin(), all.end(), [&](std::uint32_t each) {
-    const std::vector<Parameter>& parameters = index.function(each).parameters;
-    return std::any_of(parameters.begin(), parameters.end(), is_function_by_default);
+    const Function& constructor = index.function(each);
+    return std::any_of(constructor.parameters.begin(), constructor.parameters.end(),
+                       [&](const Parameter& one) {
+                         return is_function_by_default(one) || stands_for_default(constructor, one);
+                       });
   });
 }
 
