@@ -23,6 +23,13 @@ Rank rank_of_forward(const Operator& op, const ModuleType& type, const std::vect
   for (const Alternative& each : input) out = join(out, each.kind == Kind::kTensor ? each.rank : Rank{});
   return same ? out : Rank{};
 }
+
+bool takes_one_input(std::string_view type, const ModuleType* known) {
+  if (type == kSequential) return true;
+  return known && std::all_of(known->arguments.begin(), known->arguments.end(), [](const std::string& each) {
+           return !is_input(each) || is_first_input(each);
+         });
+}
 }  // namespace
 
 std::optional<Value> LibraryModules::library_forward(const Activation& activation,
@@ -228,6 +235,9 @@ std::optional<Value> LibraryModules::library_module_call(const Activation& activ
   std::vector<Value> given = {Value(module)};
   for (std::size_t i = 1; i < instruction.args.size(); ++i) {
     const std::string& name = instruction.args[i].name;
+    // What takes one input takes nothing that may be in there.
+    const bool is_rest = i > 1 && (name == "*" || name == "**");
+    if (is_rest && !api && takes_one_input(type, known)) continue;
     const bool first = i == 1 && is_named(Named::kFirstInput, name);
     if (!name.empty() && !first && !api) return std::nullopt;
     const Operand* operand = api ? operand_of_forward(*api, instruction, i) : nullptr;
