@@ -50,10 +50,20 @@ class Sources {
   std::set<ValueId> seen_;
 };
 
+// What a caller hands over without a word of what it is may be a configuration.
+bool may_be_configuration(const Function& code, const FunctionInfo& info, ValueId value) {
+  return Sources(code, info).any(value, [&](const Instruction& from) {
+    const Parameter* parameter = from.op == Op::kParam ? parameter_of(code, from) : nullptr;
+    return parameter &&
+           (parameter->kind == ParameterKind::kOther || parameter->kind == ParameterKind::kObject);
+  });
+}
+
 // What a tensor is states no dtype, nor does what another value has.
 bool may_state_half(const Function& code, const FunctionInfo& info, ValueId dtype) {
   return Sources(code, info).any(dtype, [&](const Instruction& from) {
-    if (from.op == Op::kDtypeOf) return false;
+    if (from.op == Op::kDtypeOf)
+      return !from.args.empty() && may_be_configuration(code, info, from.args[0].value);
     if (from.op == Op::kParam) {
       const Parameter* parameter = parameter_of(code, from);
       return !parameter || parameter->kind == ParameterKind::kDtype ||
@@ -65,12 +75,35 @@ bool may_state_half(const Function& code, const FunctionInfo& info, ValueId dtyp
   });
 }
 
+// Whether all that the body does with it is a conversion, which says no more of a tensor than of a module.
+bool is_only_converted(const Function& code, const Instruction& param) {
+  std::set<ValueId> known = {param.result};
+  std::set<VariableId> variables;
+  bool is_only = true;
+  const auto is_it = [&](const Argument& each) { return known.contains(each.value); };
+  for (const Block& block : code.blocks) {
+    for (const Instruction& each : block.instructions) {
+      const bool is_variable = each.place.base == 0 && each.place.path.empty();
+      if (each.op == Op::kLoad && is_variable && variables.contains(each.place.variable))
+        known.insert(each.result);
+      if (std::none_of(each.args.begin(), each.args.end(), is_it)) continue;
+      if (each.op == Op::kStore && is_variable) variables.insert(each.place.variable);
+      const bool converts =
+          each.op == Op::kOperator && is_named(Named::kConvertsModule, each.name) && is_it(each.args.front());
+      const bool keeps = each.op == Op::kStore || each.op == Op::kReturn || each.op == Op::kRegister;
+      is_only = is_only && (converts || keeps);
+    }
+  }
+  return is_only;
+}
+
 bool may_be_module(const Function& code, const FunctionInfo& info, ValueId value) {
   return Sources(code, info).any(value, [&](const Instruction& from) {
     if (from.op == Op::kParam) {
       const Parameter* parameter = parameter_of(code, from);
       return !parameter || parameter->kind == ParameterKind::kObject ||
-             parameter->kind == ParameterKind::kOther;
+             parameter->kind == ParameterKind::kOther ||
+             (parameter->kind == ParameterKind::kTensor && is_only_converted(code, from));
     }
     return from.op != Op::kOperator || !find_operator(from.name);
   });

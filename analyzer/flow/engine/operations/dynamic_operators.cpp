@@ -137,7 +137,7 @@ Value DynamicOperators::part_of(const Activation& activation, const Instruction&
                          : by_any_key && stored != object->cells.end() ? stored->second
                          : by_any_key ? dictionaries_.one_of_dictionary(*object, by ? *by : Value())
                                       : memory_.read(state, Location{each.object, key, each.symbols});
-      const bool is_any = key.kind == Key::Kind::kAny && !sliced && !by_any_key;
+      const bool is_any = key.kind == Key::Kind::kAny && !sliced && !by;
       of_objects.push_back(is_any ? one_of_unlike(activation, instruction, held, symbols_, ids_) : held);
       conditions.push_back(each.symbols);
       continue;
