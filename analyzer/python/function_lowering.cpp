@@ -310,4 +310,20 @@ void FunctionLowering::store(const std::string& name, ValueId value) {
   builder_.store(variable(name), value);
 }
 
+void FunctionLowering::in_own_scope(const std::vector<std::string>& names,
+                                    const std::function<void()>& within) {
+  std::vector<std::string> fresh;
+  for (const std::string& each : names) {
+    if (locals_.insert(each).second) fresh.push_back(each);
+  }
+  std::map<std::string, VariableId> hidden = variables_;
+  for (const std::string& each : names) variables_.erase(each);
+  within();
+  for (const std::string& each : names) {
+    variables_.erase(each);
+    if (hidden.contains(each)) variables_[each] = hidden[each];
+  }
+  for (const std::string& each : fresh) locals_.erase(each);
+}
+
 }  // namespace dtype_guard::python

@@ -56,6 +56,8 @@ class FunctionLowering {
   flow::Place variable(const std::string& name);
   ValueId load(const std::string& name);
   void store(const std::string& name, ValueId value);
+  // The names are bound within, and mean behind it what they meant before.
+  void in_own_scope(const std::vector<std::string>& names, const std::function<void()>& within);
   void find_locals(const Node& block, int depth = 0);
   void note_import(const std::string& name, const std::string& what);
   void find_imported_variables();
@@ -152,6 +154,7 @@ class FunctionLowering {
   ValueId display(const Node& node);
   ValueId repeated(const Node& list, const Node& times);
   ValueId comprehension(const Node& node);
+  ValueId comprehended_list(const Node& node);
   ValueId lambda(const Node& node);
   ValueId text(const Node& node);
   ValueId dtype_constant(Dtype dtype) { return builder_.constant(dtype); }

@@ -60,21 +60,11 @@ ValueId FunctionLowering::apply(const Node& function, const std::vector<ValueId>
       names.emplace_back(each.text());
     }
     if (fits && names.size() == arguments.size()) {
-      std::vector<std::string> fresh;
-      for (const std::string& each : names) {
-        if (locals_.insert(each).second) fresh.push_back(each);
-      }
-      std::map<std::string, VariableId> hidden = variables_;
-      for (const std::string& each : names) {
-        variables_.erase(each);
-        store(each, arguments[at++]);
-      }
-      const ValueId out = value(function.field("body"));
-      for (const std::string& each : names) {
-        variables_.erase(each);
-        if (hidden.contains(each)) variables_[each] = hidden[each];
-      }
-      for (const std::string& each : fresh) locals_.erase(each);
+      ValueId out = 0;
+      in_own_scope(names, [&] {
+        for (const std::string& each : names) store(each, arguments[at++]);
+        out = value(function.field("body"));
+      });
       return out;
     }
   }

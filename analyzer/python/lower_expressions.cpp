@@ -4,7 +4,6 @@
 #include <map>
 #include <unordered_map>
 
-#include "analyzer/python/counted_rounds.h"
 #include "analyzer/python/function_lowering.h"
 #include "analyzer/python/told_numbers.h"
 #include "rules/operators/library_names.h"
@@ -322,37 +321,6 @@ ValueId FunctionLowering::display(const Node& node) {
     all.push_back({starred ? "*" : "", value(starred ? each.child(0) : each)});
   }
   return builder_.value(Op::kPack, "", std::move(all));
-}
-
-ValueId FunctionLowering::comprehension(const Node& node) {
-  const Node body = node.field("body");
-  std::vector<Node> clauses;
-  std::vector<Node> filters;
-  for (const Node& each : node.children()) {
-    if (each.is("for_in_clause")) clauses.push_back(each);
-    if (each.is("if_clause")) filters.push_back(each.child(0));
-  }
-  if (clauses.size() != 1 || filters.size() > 1) return builder_.unknown();
-  const Node over = clauses[0].field("right");
-  if (filters.empty() && (rounds(over) || (!counted_rounds(over, copies_).empty() && !knows("range")))) {
-    Arguments all;
-    loop_over(clauses[0].field("left"), over, [&] { all.push_back({"", value(body)}); });
-    return builder_.value(Op::kPack, "", std::move(all));
-  }
-  const ValueId made = builder_.value(Op::kPack, "", {});
-  loop_over(clauses[0].field("left"), over, [&] {
-    Place place;
-    place.base = made;
-    place.path.push_back({Place::Step::Kind::kAnyCell, "", 0});
-    const BlockId yes = builder_.block(), no = builder_.block();
-    if (!filters.empty()) builder_.branch(test(filters.front()), yes, no);
-    if (!filters.empty()) builder_.enter(yes);
-    builder_.store(std::move(place), value(body));
-    if (filters.empty()) return;
-    builder_.jump(no);
-    builder_.enter(no);
-  });
-  return made;
 }
 
 ValueId FunctionLowering::lambda(const Node& node) {

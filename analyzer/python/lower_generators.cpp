@@ -1,7 +1,10 @@
 // Generators: a call gives all that is yielded as a list; when each is made does not matter to its dtype. Of
 // one that makes a context manager the statement with runs what stands before the yield; the dtype state is
-// restored behind it.
+// restored behind it. Comprehensions of lists and generator expressions are lists as well.
+#include <set>
+
 #include "analyzer/flow/ir/module_code.h"
+#include "analyzer/python/counted_rounds.h"
 #include "analyzer/python/function_lowering.h"
 
 namespace dtype_guard::python {
@@ -71,6 +74,68 @@ std::optional<ValueId> FunctionLowering::enter_generator(const Node& manager) {
   entered.key = entered_key(*made);
   const Builder::At at(builder_, position(manager));
   return call_function(entered, std::nullopt, given(manager));
+}
+
+static std::set<std::string> identifiers(const Node& node) {
+  std::set<std::string> out;
+  if (node.is("identifier")) out.emplace(node.text());
+  for (const Node& part : node.children()) out.merge(identifiers(part));
+  return out;
+}
+
+// What the loops of a comprehension bind. A loop over what has such a name itself is left as it is.
+static std::vector<std::string> bound_by(const Node& comprehension) {
+  std::vector<std::string> out;
+  for (const Node& clause : comprehension.children()) {
+    if (!clause.is("for_in_clause")) continue;
+    const std::set<std::string> over = identifiers(clause.field("right"));
+    for (const std::string& each : identifiers(clause.field("left"))) {
+      if (!over.contains(each)) out.push_back(each);
+    }
+  }
+  return out;
+}
+
+ValueId FunctionLowering::comprehension(const Node& node) {
+  ValueId out = 0;
+  const std::vector<std::string> bound = bound_by(node);
+  in_own_scope(bound, [&] {
+    // Of another name in the IR: no fix behind it may use them.
+    for (const std::string& each : bound) variables_[each] = builder_.variable('<' + each + '>');
+    out = comprehended_list(node);
+  });
+  return out;
+}
+
+ValueId FunctionLowering::comprehended_list(const Node& node) {
+  const Node body = node.field("body");
+  std::vector<Node> clauses;
+  std::vector<Node> filters;
+  for (const Node& each : node.children()) {
+    if (each.is("for_in_clause")) clauses.push_back(each);
+    if (each.is("if_clause")) filters.push_back(each.child(0));
+  }
+  if (clauses.size() != 1 || filters.size() > 1) return builder_.unknown();
+  const Node over = clauses[0].field("right");
+  if (filters.empty() && (rounds(over) || (!counted_rounds(over, copies_).empty() && !knows("range")))) {
+    Arguments all;
+    loop_over(clauses[0].field("left"), over, [&] { all.push_back({"", value(body)}); });
+    return builder_.value(Op::kPack, "", std::move(all));
+  }
+  const ValueId made = builder_.value(Op::kPack, "", {});
+  loop_over(clauses[0].field("left"), over, [&] {
+    Place place;
+    place.base = made;
+    place.path.push_back({Place::Step::Kind::kAnyCell, "", 0});
+    const BlockId yes = builder_.block(), no = builder_.block();
+    if (!filters.empty()) builder_.branch(test(filters.front()), yes, no);
+    if (!filters.empty()) builder_.enter(yes);
+    builder_.store(std::move(place), value(body));
+    if (filters.empty()) return;
+    builder_.jump(no);
+    builder_.enter(no);
+  });
+  return made;
 }
 
 }  // namespace dtype_guard::python

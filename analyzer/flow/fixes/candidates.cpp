@@ -18,6 +18,13 @@ bool at(const Module& module, const SourceRange& range, const SourceLocation& lo
           (range.end_line == location.end_line && range.end_column == location.end_column));
 }
 
+// Not what only a comprehension names: its variables have other names in the IR.
+bool is_name(const Instruction& made, const Function& function) {
+  const bool is_variable = made.op == Op::kLoad && made.place.base == 0 && made.place.path.empty();
+  return is_word(made.text) && (!is_variable || made.place.variable >= function.variables.size() ||
+                                function.variables[made.place.variable] == made.text);
+}
+
 bool is_call(const PathStep& step) { return step.op == "call"; }
 
 bool widened_on_purpose(const PathStep& origin) {
@@ -87,7 +94,7 @@ void Candidates::add_operands(const Site& site, const Instruction& taker,
   std::vector<const Instruction*> within;
   for (const Argument& each : taker.args) {
     const Instruction* made = definition_in(*site.function, each.value);
-    if (made && is_tensor(*made) && is_word(made->text)) add_once(out, made->text);
+    if (made && is_tensor(*made) && is_name(*made, *site.function)) add_once(out, made->text);
     for (const Argument& constant : site.function->constants) {
       if (constant.value == each.value) add_once(out, constant.name);
     }
