@@ -101,7 +101,12 @@ ValueId FunctionLowering::comprehension(const Node& node) {
   const std::vector<std::string> bound = bound_by(node);
   in_own_scope(bound, [&] {
     // Of another name in the IR: no fix behind it may use them.
-    for (const std::string& each : bound) variables_[each] = builder_.variable('<' + each + '>');
+    for (const std::string& each : bound) {
+      const std::string own = '<' + each + '>';
+      const auto [found, is_new] = variables_.try_emplace(own, 0);
+      if (is_new) found->second = builder_.variable(own);
+      variables_[each] = found->second;
+    }
     out = comprehended_list(node);
   });
   return out;

@@ -18,13 +18,6 @@ bool at(const Module& module, const SourceRange& range, const SourceLocation& lo
           (range.end_line == location.end_line && range.end_column == location.end_column));
 }
 
-// Not what only a comprehension names: its variables have other names in the IR.
-bool is_name(const Instruction& made, const Function& function) {
-  const bool is_variable = made.op == Op::kLoad && made.place.base == 0 && made.place.path.empty();
-  return is_word(made.text) && (!is_variable || made.place.variable >= function.variables.size() ||
-                                function.variables[made.place.variable] == made.text);
-}
-
 bool is_call(const PathStep& step) { return step.op == "call"; }
 
 bool widened_on_purpose(const PathStep& origin) {
@@ -94,7 +87,7 @@ void Candidates::add_operands(const Site& site, const Instruction& taker,
   std::vector<const Instruction*> within;
   for (const Argument& each : taker.args) {
     const Instruction* made = definition_in(*site.function, each.value);
-    if (made && is_tensor(*made) && is_name(*made, *site.function)) add_once(out, made->text);
+    if (made && is_tensor(*made) && is_word(made->text)) add_once(out, made->text);
     for (const Argument& constant : site.function->constants) {
       if (constant.value == each.value) add_once(out, constant.name);
     }
@@ -111,6 +104,15 @@ std::vector<std::string> Candidates::names(const Site& site) const {
     if (each.kind == ParameterKind::kTensor && each.type.empty()) add_once(out, each.name);
   }
   return out;
+}
+
+// A constant, or what a comprehension binds: a variable that the IR has by another name. Where the operand
+// stands it is in scope.
+static bool may_be_out_of_scope(const std::string& name, const Function& function) {
+  const auto& variables = function.variables;
+  return std::find(variables.begin(), variables.end(), '<' + name + '>') != variables.end() ||
+         std::any_of(function.constants.begin(), function.constants.end(),
+                     [&](const Argument& each) { return each.name == name; });
 }
 
 void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool used_once) {
@@ -135,11 +137,9 @@ void Candidates::after_arithmetic(std::size_t first, std::size_t steps, bool use
           fmt::format("cast back to '{}' after the {} arithmetic", name, finding_.path.front().after));
     }
     for (const std::string& name : names(origin)) {
-      // A constant may have gone out of scope; where its operand stands it has not.
-      const bool constant = std::any_of(origin.function->constants.begin(), origin.function->constants.end(),
-                                        [&](const Argument& each) { return each.name == name; });
+      const bool may_be_gone = may_be_out_of_scope(name, *origin.function);
       const SourceRange& whole = here.instruction->range;
-      if (constant && whole != origin.instruction->range && !inside(origin.instruction->range, whole))
+      if (may_be_gone && whole != origin.instruction->range && !inside(origin.instruction->range, whole))
         continue;
       CastEdit edit;
       edit.range = here.instruction->range;
