@@ -1,8 +1,9 @@
 #include "analyzer/python/class_constants.h"
 
 #include <algorithm>
-#include <charconv>
 #include <set>
+
+#include "analyzer/python/literals.h"
 
 namespace dtype_guard::python {
 namespace {
@@ -12,15 +13,10 @@ std::set<std::string> libraries_of(const ClassDefinition& of, const Modules& mod
   return out;
 }
 
-// A constant that is written out: an integer, or a text in plain quotes.
+// An integer or a text that is written out.
 std::optional<flow::Constant> constant(const Node& written) {
-  const std::string_view text = written.text();
-  std::int64_t number = 0;
-  const char* end = text.data() + text.size();
-  if (written.is("integer") && std::from_chars(text.data(), end, number).ptr == end) return number;
-  const bool is_plain = written.is("string") && text.size() >= 2 && text.find_first_of("'\"") == 0 &&
-                        written.children().size() <= 3;
-  if (is_plain) return std::string(text.substr(1, text.size() - 2));
+  if (const auto number = written_integer(written)) return *number;
+  if (auto text = written_text(written)) return *std::move(text);
   return std::nullopt;
 }
 }  // namespace

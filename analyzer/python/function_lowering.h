@@ -158,7 +158,6 @@ class FunctionLowering {
   ValueId lambda(const Node& node);
   ValueId text(const Node& node);
   ValueId dtype_constant(Dtype dtype) { return builder_.constant(dtype); }
-  std::optional<std::int64_t> integer(const Node& node) const;
   std::optional<std::string> literal(const Node& node) const;
   ValueId element(ValueId of, std::int64_t index);
   ValueId slice(ValueId of, std::int64_t start, std::int64_t stop);

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/literals.h"
 
 namespace dtype_guard::python {
 
@@ -24,7 +25,7 @@ bool is_test(const Node& node, int depth = 0) {
 ValueId FunctionLowering::negation(const Node& node) {
   const Node inner = node.field("argument");
   if (node.is("not_operator")) return test(node);
-  if (const auto number = integer(node)) return builder_.constant(*number);
+  if (const auto number = written_integer(node)) return builder_.constant(*number);
   const ValueId of = value(inner);
   const std::string_view sign = node.field("operator").text();
   if (sign == "+") return of;

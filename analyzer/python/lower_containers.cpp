@@ -4,6 +4,7 @@
 #include <set>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/literals.h"
 #include "rules/operators/library_names.h"
 
 namespace dtype_guard::python {
@@ -39,7 +40,7 @@ ValueId FunctionLowering::repeated(const Node& list, const Node& times) {
   Arguments once;
   for (const Node& each : elements) once.push_back({"", value(each)});
   value(times);
-  const auto count = integer(times);
+  const auto count = written_integer(times);
   const auto size = static_cast<std::int64_t>(once.size());
   if (count && (*count <= 0 || (*count <= kMost && *count * size <= kMost))) {
     Arguments all;

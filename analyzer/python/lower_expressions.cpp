@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/literals.h"
 #include "analyzer/python/told_numbers.h"
 #include "rules/operators/library_names.h"
 
@@ -75,7 +76,7 @@ ValueId FunctionLowering::value_of(const Node& node) {
   if (kind == "true") return builder_.constant(true);
   if (kind == "false") return builder_.constant(false);
   if (kind == "integer") {
-    const auto number = integer(node);
+    const auto number = written_integer(node);
     return number ? builder_.constant(*number)
                   : builder_.value(Op::kAlloc, "number", {{"dtype", dtype_constant(Dtype::kInt64)}});
   }
@@ -218,11 +219,11 @@ void FunctionLowering::add_bounds(const Node& node, Arguments& arguments) {
   const std::vector<Node> bounds = node.children();
   const bool is_plain = std::count(text.begin(), text.end(), ':') == 1 &&
                         std::all_of(bounds.begin(), bounds.end(),
-                                    [this](const Node& each) { return integer(each).has_value(); });
+                                    [](const Node& each) { return written_integer(each).has_value(); });
   if (!is_plain) return arguments.push_back({"computed", arguments.back().value});
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     const bool begins = i == 0 && !text.starts_with(':');
-    arguments.push_back({begins ? "start" : "stop", builder_.constant(*integer(bounds[i]))});
+    arguments.push_back({begins ? "start" : "stop", builder_.constant(*written_integer(bounds[i]))});
   }
 }
 
@@ -249,8 +250,8 @@ ValueId FunctionLowering::subscript(const Node& node) {
   std::vector<Node> parts = indices;
   if (parts.size() == 1 && parts[0].is("tuple")) parts = parts[0].children();
   for (const Node& each : parts) look(each);
-  if (parts.size() == 1 && integer(parts[0])) {
-    arguments.push_back({"index", builder_.constant(*integer(parts[0]))});
+  if (parts.size() == 1 && written_integer(parts[0])) {
+    arguments.push_back({"index", builder_.constant(*written_integer(parts[0]))});
   } else if (parts.size() == 1 && literal(parts[0])) {
     arguments.push_back({"index", builder_.constant(*literal(parts[0]))});
   } else if (parts.size() == 1 && !keeps && !added) {

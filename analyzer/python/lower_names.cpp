@@ -1,8 +1,7 @@
 // Members whose names code puts together: setattr(self, f"norm{i}", ...), getattr(self, name). In a loop that
 // is unrolled they are known; elsewhere all that one such text names are one member.
-#include <charconv>
-
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/literals.h"
 
 namespace dtype_guard::python {
 
@@ -32,22 +31,6 @@ std::string formatted(std::string_view text) {
   return out;
 }
 }  // namespace
-
-std::optional<std::int64_t> FunctionLowering::integer(const Node& node) const {
-  if (node.is("unary_operator") && node.text().starts_with('-')) {
-    const Node argument = node.field("argument");
-    const auto inner = argument.is("integer") ? integer(argument) : std::nullopt;
-    return inner ? std::optional(-*inner) : std::nullopt;
-  }
-  if (!node.is("integer")) return std::nullopt;
-  std::string digits;
-  for (const char c : node.text()) {
-    if (c != '_') digits += c;
-  }
-  std::int64_t out = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), out);
-  return error == std::errc() && end == digits.data() + digits.size() ? std::optional(out) : std::nullopt;
-}
 
 std::optional<std::string> FunctionLowering::literal(const Node& node) const {
   if (node.is("parenthesized_expression") && !node.child(0).is("parenthesized_expression"))
@@ -99,7 +82,7 @@ std::optional<std::string> FunctionLowering::field_named(const Node& written) co
 // What an element that is a text or a number is as a part of a text, and whether it is a text.
 std::pair<std::string, bool> FunctionLowering::written_out(const Node& element) const {
   if (const auto text = literal(element)) return {*text, true};
-  const auto number = integer(element);
+  const auto number = written_integer(element);
   return {number ? std::to_string(*number) : "", false};
 }
 

@@ -3,6 +3,7 @@
 #include <unordered_map>
 
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/literals.h"
 #include "analyzer/python/told_classes.h"
 
 namespace dtype_guard::python {
@@ -275,7 +276,7 @@ void FunctionLowering::store_element(const Node& target, ValueId given, const No
   const ValueId object = value(target.field("value"));
   const std::vector<Node> indices = target.children("subscript");
   const std::optional<std::string> key = indices.size() == 1 ? literal(indices[0]) : std::nullopt;
-  const std::optional<std::int64_t> number = indices.size() == 1 ? integer(indices[0]) : std::nullopt;
+  const std::optional<std::int64_t> number = indices.size() == 1 ? written_integer(indices[0]) : std::nullopt;
   Arguments into = {{"self", object}, {"values", given}};
   for (const Node& each : key || number ? std::vector<Node>() : indices) {
     if (names_places(each)) {

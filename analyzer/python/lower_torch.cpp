@@ -5,6 +5,7 @@
 #include "analyzer/flow/ir/module_code.h"
 #include "analyzer/flow/settings/module_types.h"
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/literals.h"
 
 namespace dtype_guard::python {
 
@@ -180,7 +181,7 @@ ValueId FunctionLowering::torch_operator(const Operator& entry, std::string name
   const bool reduced = name != "max" && name != "min" && name != "median" && name != "nanmedian";
   const bool by_dim =
       taken.contains("dim") || (arguments.size() + (object ? 1 : 0) >= 2 && !arguments.empty() &&
-                                integer(arguments[object ? 0 : 1].node));
+                                written_integer(arguments[object ? 0 : 1].node));
   const bool is_more = !name.starts_with("unique") ||  // which gives one tensor unless it is asked for more
                        std::any_of(arguments.begin(), arguments.end(),
                                    [](const Given& each) { return each.name.starts_with("return_"); });

@@ -1,11 +1,11 @@
 // What a parameter is handed: from its annotation, else its default, else from what the body does with it.
 #include <algorithm>
-#include <charconv>
 #include <set>
 
 #include "analyzer/flow/ir/list_or_none.h"
 #include "analyzer/python/class_constants.h"
 #include "analyzer/python/function_lowering.h"
+#include "analyzer/python/literals.h"
 #include "analyzer/python/signatures.h"
 
 namespace dtype_guard::python {
@@ -87,9 +87,7 @@ void by_default(const Node& given, Parameter& out) {
       out.type = "bool";
     }
   } else if (kind == "integer") {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size()) out.default_value = number;
+    if (const auto number = written_integer(given)) out.default_value = *number;
     if (out.kind == ParameterKind::kOther && out.type.empty()) {
       out.kind = ParameterKind::kNumber;
       out.type = "int";

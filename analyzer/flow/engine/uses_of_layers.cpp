@@ -24,8 +24,7 @@ bool all_of(const SinkOperand& operand, const Wanted& wanted) {
 
 class Uses {
  public:
-  Uses(const std::vector<MarkedLayer>& layers, const SymbolSets& symbols)
-      : layers_(layers), symbols_(symbols) {}
+  Uses(const std::vector<MarkedLayer>& wide, const SymbolSets& symbols) : wide_(wide), symbols_(symbols) {}
 
   bool must_suit(SymbolSets::Symbol mark, const SinkRecord& call) const {
     const auto& all = call.operands;
@@ -43,25 +42,23 @@ class Uses {
   // What a layer with a wide input gives is of the dtype that is in question.
   bool is_half_beside(const Alternative& each) const {
     if (each.kind != Alternative::Kind::kTensor || !is_half(each.dtype)) return false;
-    return std::none_of(layers_.begin(), layers_.end(), [&](const MarkedLayer& layer) {
-      return symbols_.has(each.products, layer.mark) && takes_wide(*layer.record);
-    });
+    return std::none_of(wide_.begin(), wide_.end(),
+                        [&](const MarkedLayer& layer) { return symbols_.has(each.products, layer.mark); });
   }
 
-  static bool takes_wide(const SinkRecord& layer) {
-    const std::vector<Alternative>& given = layer.operands.front().alternatives;
-    return std::any_of(given.begin(), given.end(), is_wide);
-  }
-
-  const std::vector<MarkedLayer>& layers_;
+  const std::vector<MarkedLayer>& wide_;
   const SymbolSets& symbols_;
 };
 }  // namespace
 
-void note_layers_that_must_suit(const std::vector<MarkedLayer>& layers, const std::vector<SinkRecord>& calls,
+void note_layers_that_must_suit(std::vector<MarkedLayer> wide, const std::vector<SinkRecord>& calls,
                                 const SymbolSets& symbols) {
-  const Uses uses(layers, symbols);
-  for (const MarkedLayer& layer : layers) {
+  std::erase_if(wide, [](const MarkedLayer& layer) {
+    const std::vector<Alternative>& given = layer.record->operands.front().alternatives;
+    return std::none_of(given.begin(), given.end(), is_wide);
+  });
+  const Uses uses(wide, symbols);
+  for (const MarkedLayer& layer : wide) {
     layer.record->must_suit = std::any_of(calls.begin(), calls.end(), [&](const SinkRecord& call) {
       // Under autocast the call makes its operands equal.
       return call.place == SinkPlace::kCall && !call.autocast.may_be_on && uses.must_suit(layer.mark, call);

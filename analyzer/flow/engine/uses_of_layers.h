@@ -15,9 +15,9 @@ struct MarkedLayer {
   SymbolSets::Symbol mark = 0;
 };
 
-// Of each layer: whether its result, not cast, comes to such a call beside a half operand to which no layer
-// with a wide input leads.
-void note_layers_that_must_suit(const std::vector<MarkedLayer>& layers, const std::vector<SinkRecord>& calls,
+// Of each layer with a wide input: whether its result, not cast, comes to such a call beside a half operand
+// to which no layer with a wide input leads.
+void note_layers_that_must_suit(std::vector<MarkedLayer> layers, const std::vector<SinkRecord>& calls,
                                 const SymbolSets& symbols);
 
 }  // namespace dtype_guard::flow
